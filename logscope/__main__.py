@@ -1,0 +1,10 @@
+"""`python -m logscope`."""
+
+from __future__ import annotations
+
+import sys
+
+from logscope.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Options and output that all commands share. stdout carries results, stderr everything else."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from logscope.config import default_store_path
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Adds `--db`, `--no-color`, `-q`, `-v`; a command adds its own `--format` with `add_format`."""
+    group = parser.add_argument_group("options of all commands")
+    if not any("--format" in action.option_strings for action in parser._actions):
+        add_format(parser, ("text",))
+    group.add_argument(
+        "--db",
+        type=Path,
+        metavar="PATH",
+        help="the store (default: $LOGSCOPE_DB, else the user's data directory)",
+    )
+    group.add_argument(
+        "--no-color", action="store_true", help="no colour (also with NO_COLOR set or without a terminal)"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="say more on standard error")
+
+
+def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...], default: str = "text") -> None:
+    """Adds `--format` with the formats that the command can write."""
+    parser.add_argument(
+        "--format", choices=formats, default=default, help=f"output format (default: {default})"
+    )
+
+
+def store_path(options: argparse.Namespace) -> Path:
+    """The store that the options name."""
+    return options.db if options.db is not None else default_store_path()
+
+
+def write(text: str) -> None:
+    """Writes a result to standard output, with one newline at its end."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def note(options: argparse.Namespace, text: str) -> None:
+    """Says something on standard error unless `-q`."""
+    if not options.quiet:
+        sys.stderr.write(text + "\n")
+
+
+def wants_color(options: argparse.Namespace) -> bool:
+    """Colour only on a terminal, and never against `--no-color` or NO_COLOR."""
+    return sys.stdout.isatty() and not options.no_color and not os.environ.get("NO_COLOR")
+
+
+def shows_progress(options: argparse.Namespace) -> bool:
+    """Progress only on a terminal."""
+    return sys.stderr.isatty() and not options.quiet

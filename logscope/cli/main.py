@@ -1,0 +1,100 @@
+"""The command `logscope`: finds the command's module, runs it, maps errors to one line and an exit code.
+
+Must never import a heavy library: `--help` and `--version` answer before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from logscope import __version__
+from logscope.cli.common import add_common_options
+from logscope.errors import LogScopeError
+from logscope.exit_codes import ExitCode
+
+COMMANDS: dict[str, str] = {
+    "triage": "open the terminal UI on the newest failed run beside its baseline",
+    "ingest": "take logs, folders, globs or standard input into the store",
+    "runs": "the history, newest first, with filters",
+    "show": "one run: outcome, stage, root error, arguments, milestones, throughput",
+    "diff": "what changed between a good and a bad run, and what of it is the cause",
+    "explain": "ranked causes of a run's failure, with evidence and remedies",
+    "compare": "several runs side by side, only what differs",
+    "history": "where an argument, variable or error appeared before",
+    "sql": "read-only SQL over the store",
+    "watch": "follow a launch until it is ready, failed or hung",
+    "record": "run a launch and keep its log and surroundings",
+    "check": "before launching: what is known against this command line",
+    "bisect": "find the smallest set of changes that makes a launch fail, by launching",
+    "mark": "a person's word on a run: good, bad or skip",
+    "prune": "drop old runs, keep notes, compact the store",
+    "export": "the store or one report as parquet, csv, json, html",
+    "knowledge": "facts about SGLang by release",
+}
+"""Command -> its line in the help. The module is `logscope.cli.NAME` with `add_arguments(parser)` and
+`run(options) -> int`; it may give `DESCRIPTION` and `EPILOG` (an example)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_overview())  # noqa: T201 - the result of this call
+        return ExitCode.OK if words else ExitCode.TROUBLE
+    if words[0] in ("-V", "--version"):
+        print(f"logscope {__version__}")  # noqa: T201
+        return ExitCode.OK
+    return _run_command(words[0], words[1:])
+
+
+def _run_command(name: str, words: list[str]) -> int:
+    if name not in COMMANDS:
+        return _complain(f"no command {name!r}", "see 'logscope --help'")
+    module = importlib.import_module(f"logscope.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"logscope {name}",
+        description=getattr(module, "DESCRIPTION", None) or COMMANDS[name],
+        epilog=getattr(module, "EPILOG", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    add_common_options(parser)
+    try:
+        return int(module.run(parser.parse_args(words)))
+    except LogScopeError as error:
+        return _complain(error.message, error.hint)
+    except KeyboardInterrupt:
+        _complain("interrupted", "the store is as it was")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    return (
+        "usage: logscope COMMAND [options]\n\n"
+        "What changed since this SGLang server last launched?\n\n"
+        f"{rows}\n\n"
+        "A RUN is a run id or a unique prefix of one, a log's path (PATH#2: its second launch),\n"
+        "or last, last-failed, last-ready. '-' is standard input.\n"
+        "Options of all commands: --format, --db PATH, --no-color, -q, -v. "
+        "'logscope COMMAND --help' tells more."
+    )
+
+
+def _complain(message: str, hint: str) -> int:
+    text = " ".join(message.split())
+    print(f"logscope: {text}" + (f" ({hint})" if hint else ""), file=sys.stderr)  # noqa: T201
+    return ExitCode.TROUBLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Two runs in, one typed RunDiff out. Knows nothing of how it is shown."""

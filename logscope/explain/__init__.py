@@ -1,0 +1,1 @@
+"""RunDiff, knowledge and history in, ranked causes with remedies out."""

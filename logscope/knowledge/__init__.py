@@ -1,0 +1,1 @@
+"""Facts about SGLang as data, by release. Knows no particular run."""

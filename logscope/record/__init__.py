@@ -1,0 +1,1 @@
+"""Starting, catching, following and bisecting launches."""

@@ -1,0 +1,1 @@
+"""One module per family of lines; each rule is data with samples that the tests run."""
