@@ -7,13 +7,16 @@ names it, never a crash.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from logscope.errors import SourceError
 from parsers.records import Json
+
+T = TypeVar("T")
 
 SCHEMA = "logscope.context/1"
 
@@ -82,54 +85,57 @@ def read_context(path: Path) -> Context:
 def context_from_json(held: Mapping[str, Json], where: str) -> Context:
     """Builds a Context from the parsed JSON; `where` names the source in errors."""
 
-    def typed(key: str, kind: type | tuple[type, ...]) -> Json:
-        value = held.get(key)
-        if value is not None and not isinstance(value, kind):
-            raise SourceError(f"{where}: {key} is a {type(value).__name__}", f"expected {kind}")
-        return value
-
-    argv, env = typed("argv", list), typed("env", dict)
-    configs = typed("model_configs", dict) or {}
-    origin = typed("config_origin", dict) or {}
-    files = typed("model_files", list) or []
+    argv = _typed(held, "argv", list, where)
+    env = _typed(held, "env", dict, where)
+    configs = _typed(held, "model_configs", dict, where) or {}
+    origin = _typed(held, "config_origin", dict, where) or {}
     return Context(
         argv=None if argv is None else tuple(str(word) for word in argv),
         env=None if env is None else {str(k): str(v) for k, v in env.items()},
-        sglang_version=_text(typed("sglang_version", str)),
-        sglang_commit=_text(typed("sglang_commit", str)),
-        packages={str(k): str(v) for k, v in (typed("packages", dict) or {}).items()},
-        host=_text(typed("host", str)),
-        kernel=_text(typed("kernel", str)),
-        image=_text(typed("image", str)),
-        gpus=tuple(str(gpu) for gpu in typed("gpus", list) or []),
-        driver=_text(typed("driver", str)),
+        sglang_version=_typed(held, "sglang_version", str, where),
+        sglang_commit=_typed(held, "sglang_commit", str, where),
+        packages={str(k): str(v) for k, v in (_typed(held, "packages", dict, where) or {}).items()},
+        host=_typed(held, "host", str, where),
+        kernel=_typed(held, "kernel", str, where),
+        image=_typed(held, "image", str, where),
+        gpus=tuple(str(gpu) for gpu in _typed(held, "gpus", list, where) or []),
+        driver=_typed(held, "driver", str, where),
         model_configs={str(k): v for k, v in configs.items() if v is not None},
         config_origin={str(k): str(origin.get(k, "launch")) for k in configs},
-        model_files=tuple(
-            WeightFile(
-                str(f.get("role", "target")), str(f.get("name", "")), int(f.get("size") or 0), f.get("sha256")
-            )
-            for f in files
-            if isinstance(f, dict)
-        ),
-        facts={str(k): str(v) for k, v in (typed("facts", dict) or {}).items()},
-        start_time=_time(typed("start_time", str), where),
-        end_time=_time(typed("end_time", str), where),
-        exit_code=typed("exit_code", int),
-        exit_signal=_text(typed("exit_signal", (str, int))),
+        model_files=tuple(_weight_files(_typed(held, "model_files", list, where) or [])),
+        facts={str(k): str(v) for k, v in (_typed(held, "facts", dict, where) or {}).items()},
+        start_time=_time(_typed(held, "start_time", str, where), where),
+        end_time=_time(_typed(held, "end_time", str, where), where),
+        exit_code=_typed(held, "exit_code", int, where),
+        exit_signal=_typed(held, "exit_signal", str, where),
     )
 
 
-def _text(value: Json) -> str | None:
-    return None if value is None else str(value)
+def _typed(held: Mapping[str, Json], key: str, kind: type[T], where: str) -> T | None:
+    value = held.get(key)
+    if value is None or isinstance(value, kind):
+        return value
+    raise SourceError(f"{where}: {key} is a {type(value).__name__}", f"expected a {kind.__name__}")
 
 
-def _time(value: Json, where: str) -> datetime | None:
+def _weight_files(held: list[Json]) -> Iterator[WeightFile]:
+    for entry in held:
+        if isinstance(entry, dict):
+            size, digest = entry.get("size"), entry.get("sha256")
+            yield WeightFile(
+                role=str(entry.get("role", "target")),
+                name=str(entry.get("name", "")),
+                size=size if isinstance(size, int) else 0,
+                sha256=None if digest is None else str(digest),
+            )
+
+
+def _time(value: str | None, where: str) -> datetime | None:
     """ISO 8601 with or without zone, as UTC without zone (how the store keeps every time of a context)."""
     if value is None:
         return None
     try:
-        moment = datetime.fromisoformat(str(value))
+        moment = datetime.fromisoformat(value)
     except ValueError as error:
         raise SourceError(f"{where}: {value!r} is no ISO 8601 time") from error
-    return moment if moment.tzinfo is None else (moment - moment.utcoffset()).replace(tzinfo=None)
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)

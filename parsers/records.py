@@ -21,7 +21,7 @@ PARSER_VERSION = 1
 FINGERPRINT_VERSION = 1
 """Raised when the same message gives another fingerprint."""
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """Any JSON value."""
 
 
