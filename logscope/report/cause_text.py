@@ -1,0 +1,105 @@
+"""Causes as text: title, evidence with its place, remedies with what each assumes and risks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from logscope.compare.records import Evidence, RunDiff
+from logscope.explain.records import Cause, Remedy
+from logscope.report.harmless import folded, harmless_lines
+from logscope.report.layout import WIDTH, Ink, limited, wrapped
+from logscope.report.names import clock, counted, evidence_place, short_id
+
+EVIDENCE_LINES = 4
+"""Lines of one quote that a report shows."""
+
+
+def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool = True) -> list[str]:
+    """One cause; `why` adds the parts of its score, without `full` only the best remedy is given."""
+    head = f"{cause.rank:>2}. "
+    title = wrapped(f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]", head)
+    lines = [ink.paint(line, "title") for line in title]
+    if cause.mechanism:
+        lines += wrapped(folded(cause.mechanism), "    ")
+    for evidence in cause.evidence:
+        lines += evidence_lines(evidence, diff)
+    remedies = cause.remedies if full else cause.remedies[:1]
+    for remedy in remedies:
+        lines += remedy_lines(remedy)
+    if len(remedies) < len(cause.remedies):
+        lines.append(f"    ({counted(len(cause.remedies) - len(remedies), 'more remedy')}: logscope explain)")
+    lines += history_lines(cause)
+    if why:
+        lines += score_lines(cause)
+    return lines
+
+
+def evidence_lines(evidence: Evidence, diff: RunDiff) -> list[str]:
+    """The place of the quote, then the quote itself."""
+    lines = wrapped(f"{evidence.run} run, {evidence_place(evidence, diff)}", "    at ")
+    quoted: list[str] = []
+    for line in harmless_lines(evidence.text.strip("\n")):
+        quoted += wrapped(line, "     | ", "     |   ")
+    return lines + limited(quoted, EVIDENCE_LINES, "     | ")
+
+
+def remedy_lines(remedy: Remedy) -> list[str]:
+    """What to do, what to type, what it assumes and risks, where it worked before."""
+    lines = wrapped(f"{folded(remedy.action)}", f"    do ({remedy.durability}) ", "       ")
+    if remedy.apply:
+        lines += wrapped(folded(remedy.apply), "       $ ", "         ")
+    for word, text in (
+        ("assumes", remedy.assumes),
+        ("risks", remedy.risks),
+        ("worked before", remedy.worked_before),
+    ):
+        if text:
+            lines += wrapped(folded(text), f"       {word}: ", "         ")
+    return lines
+
+
+def history_lines(cause: Cause) -> list[str]:
+    """What earlier runs say of this cause."""
+    lines: list[str] = []
+    seen, contrast = cause.seen_before, cause.contrast
+    if seen is not None and seen.runs:
+        first = "" if seen.first_run is None else f", first in {short_id(seen.first_run)}"
+        when = "" if seen.first_at is None else f" at {clock(seen.first_at)}"
+        fixed = f"; fixed by {', '.join(map(folded, seen.fixed_by))}" if seen.fixed_by else "; never fixed"
+        lines += wrapped(f"{counted(seen.runs, 'earlier run')}{first}{when}{fixed}", "    seen before: ")
+    if contrast is not None and contrast.failures + contrast.successes:
+        text = (
+            f"in {contrast.failures_with} of {counted(contrast.failures, 'failure')} with this error, "
+            f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}"
+        )
+        lines += wrapped(text, "    history: ")
+    return lines
+
+
+def score_lines(cause: Cause) -> list[str]:
+    """The summands of the score."""
+    lines = ["    score:"]
+    for part in cause.parts:
+        lines += wrapped(f"{folded(part.name)}: {folded(part.why)}", f"      {part.points:+.2f}  ")
+    return lines if cause.parts else []
+
+
+def causes_block(
+    causes: Sequence[Cause], diff: RunDiff, ink: Ink, why: bool, everything: bool, shown: int
+) -> list[str]:
+    """The causes under a title; those after the first `shown` by title only unless `everything`."""
+    lines = [ink.paint("Causes", "title")]
+    if not causes:
+        return [*lines, "  ? no cause found"]
+    for cause in causes:
+        if everything or cause.rank <= shown:
+            lines += [*cause_lines(cause, diff, ink, why), ""]
+        else:
+            title = f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]"
+            lines += limited(wrapped(title, f"{cause.rank:>2}. "), 2, " " * 4)
+    return lines if lines[-1] else lines[:-1]
+
+
+def rule(title: str = "") -> str:
+    """A line of dashes that separates two runs of a report."""
+    return f"-- {title} ".ljust(WIDTH, "-") if title else "-" * WIDTH

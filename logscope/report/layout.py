@@ -1,0 +1,101 @@
+"""Lines of a fixed width for the text reports: wrapping, indents and the one place that knows colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from logscope.report.harmless import cells
+from logscope.report.outline import Row
+
+WIDTH = 80
+"""Columns of a text report."""
+
+_COLORS = {"!": "31", "+": "32", "-": "31", "~": "33", "=": "2", "?": "35", "title": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Paints a line, or leaves it as it is. Colour only repeats what a sign says."""
+
+    is_on: bool = False
+
+    def paint(self, text: str, what: str) -> str:
+        """`text` in the colour of the sign (or ``title``) `what`."""
+        return f"\x1b[{_COLORS[what]}m{text}\x1b[0m" if self.is_on and what in _COLORS else text
+
+
+def wrapped(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
+    """`text` broken at spaces into lines of at most `width` columns; words longer than a line are cut."""
+    follow = " " * cells(first) if rest is None else rest
+    lines, line, is_empty = [], first, True
+    for word in text.split():
+        for piece in _pieces(word, width - max(cells(first), cells(follow))):
+            gap = "" if is_empty else " "
+            if not is_empty and cells(line) + cells(piece) + 1 > width:
+                lines.append(line)
+                line, gap = follow, ""
+            line += gap + piece
+            is_empty = False
+    lines.append(line)
+    return lines
+
+
+def limited(lines: Sequence[str], most: int, indent: str) -> list[str]:
+    """At most `most` lines; the last one says how many are left out."""
+    if len(lines) <= most:
+        return list(lines)
+    left = len(lines) - most + 1
+    return [*lines[: most - 1], f"{indent}… {left} more lines"]
+
+
+def row_lines(row: Row, ink: Ink, names: int) -> list[str]:
+    """A row as ``  ~ name  good -> bad  (note)``; `names` is the width of the name column."""
+    head = f"  {row.sign} "
+    place = f"line {row.line}: " if row.line is not None else ""
+    if not row.has_sides:
+        note = f" ({row.note})" if row.note else ""
+        lines = limited(wrapped(f"{place}{row.name}{note}", head), 5, "    ")
+    else:
+        lines = _pair_lines(row, head, names)
+    return [ink.paint(line, row.sign) for line in lines]
+
+
+def name_width(rows: Iterable[Row]) -> int:
+    """Width of the name column that fits the usual names of `rows`."""
+    return min(max((cells(row.name) for row in rows if row.has_sides), default=0), 32)
+
+
+def _pair_lines(row: Row, head: str, names: int) -> list[str]:
+    name = row.name + " " * max(0, names - cells(row.name))
+    pair = f"{row.good} -> {row.bad}" if row.good != row.bad else row.good
+    note = f"  ({row.note})" if row.note else ""
+    whole = f"{head}{name}  {pair}"
+    if cells(whole + note) <= WIDTH:
+        return [whole + note]
+    lines = [whole] if cells(whole) <= WIDTH else [*wrapped(row.name, head), *_long_pair(row)]
+    if note:
+        lines += wrapped(note.strip(), "      ")
+    return lines
+
+
+def _long_pair(row: Row) -> list[str]:
+    if row.good == row.bad:
+        return limited(wrapped(row.good, "      = "), 4, "        ")
+    return [
+        *limited(wrapped(row.good, "      from "), 4, "        "),
+        *limited(wrapped(row.bad, "      to   "), 4, "        "),
+    ]
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    """`word` cut into pieces that fit in `width` columns."""
+    if cells(word) <= width:
+        return [word]
+    pieces, piece = [], ""
+    for char in word:
+        if cells(piece + char) > width:
+            pieces.append(piece)
+            piece = ""
+        piece += char
+    return [*pieces, piece]

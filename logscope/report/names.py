@@ -1,0 +1,96 @@
+"""How runs, times and figures are named in every report. Formats what is there; decides nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import PurePath
+
+from logscope.compare.records import Evidence, RunDiff
+from logscope.report.harmless import folded, harmless
+from logscope.store.records import StoredRun
+
+
+def run_name(stored: StoredRun) -> str:
+    """``s03.log``, or ``s03.log#2`` for the second launch of a log."""
+    name = harmless(PurePath(stored.path).name or stored.path)
+    return name if stored.run.ordinal == 1 else f"{name}#{stored.run.ordinal}"
+
+
+def run_path(stored: StoredRun) -> str:
+    """The log's path as it was given, harmless."""
+    return harmless(stored.path)
+
+
+def short_id(run_id: str) -> str:
+    """The first twelve digits of a run id: a prefix that commands take."""
+    return run_id[:12]
+
+
+def clock(moment: datetime | None) -> str:
+    """``2026-11-30 17:23:33``; ``?`` when it is not known."""
+    return "?" if moment is None else moment.isoformat(sep=" ", timespec="seconds")
+
+
+def duration(seconds: float | None) -> str:
+    """``1.25 s``, ``2 min 05 s``; ``?`` when it is not known."""
+    if seconds is None:
+        return "?"
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def figure(number: float | None, unit: str = "") -> str:
+    """A figure with three or four digits that matter; ``?`` when it is not known."""
+    if number is None:
+        return "?"
+    text = f"{number:.4g}" if abs(number) < 10_000 else f"{number:.0f}"
+    return f"{text} {unit}".rstrip()
+
+
+def percent(share: float | None) -> str:
+    """A share of 0 to 1 in per cent."""
+    return "?" if share is None else f"{share * 100:.0f} %"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 error``, ``3 errors``."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        return f"{number} {noun[:-1]}ies"
+    return f"{number} {noun}es" if noun.endswith("s") else f"{number} {noun}s"
+
+
+def headline(stored: StoredRun) -> str:
+    """``failed at load``: the outcome and the stage it got to."""
+    run = stored.run
+    if run.stage is None or run.outcome.value == "ready":
+        return run.outcome.value
+    when = "after ready, while " if run.ready and run.outcome.value != "ready" else "at "
+    return f"{run.outcome.value} {when}{run.stage.value}"
+
+
+def evidence_place(evidence: Evidence, diff: RunDiff) -> str:
+    """``s03.log:512``, or the run's name with what holds it when it is on no line of the log."""
+    stored = diff.good if evidence.run == "good" else diff.bad
+    name = run_name(stored) if stored is not None else evidence.run
+    return f"{name}:{evidence.line}" if evidence.line is not None else f"{name} (not on a line of the log)"
+
+
+def evidence_path(evidence: Evidence, diff: RunDiff) -> str:
+    """The full path of the log that holds `evidence`."""
+    stored = diff.good if evidence.run == "good" else diff.bad
+    return run_path(stored) if stored is not None else ""
+
+
+def where(stored: StoredRun) -> str:
+    """``path, lines 1-402``."""
+    return f"{run_path(stored)}, lines {stored.run.first_line}-{stored.run.last_line}"
+
+
+def sentence(text: str) -> str:
+    """`text` on one line, harmless, with an end."""
+    line = folded(text)
+    return line if not line or line.endswith((".", "?", ":")) else line + "."
