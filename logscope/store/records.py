@@ -59,6 +59,19 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
+class SeriesPoint:
+    """Decode throughput of one slice of a run's time, for plots."""
+
+    seconds: float
+    """Middle of the slice, seconds since the first decode line with a time."""
+    median: float
+    """tokens/s over the slice's decode lines, all ranks."""
+    low: float
+    high: float
+    """10th and 90th percentile of the slice."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredRun:
     """One run with everything that is known of it; what compare, explain and the reports work on."""
 
