@@ -60,12 +60,12 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """Decode throughput of one slice of a run's time, for plots."""
+    """One slice of a run's time, for plots."""
 
     seconds: float
     """Middle of the slice, seconds since the first decode line with a time."""
     median: float
-    """tokens/s over the slice's decode lines, all ranks."""
+    """Over the slice's lines of all ranks, in the figure's own unit (tokens/s for throughput)."""
     low: float
     high: float
     """10th and 90th percentile of the slice."""
@@ -204,3 +204,34 @@ class SetupSpread:
     warnings: Mapping[str, int] = field(default_factory=dict)
     """Fingerprint -> in how many of the good runs it stands."""
     runs: tuple[RunId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorHistory:
+    """One error or warning over all runs of the store."""
+
+    fingerprint: str
+    level: str
+    type: str | None
+    message: str
+    """Of the newest run with it."""
+    occurrences: int
+    runs: int
+    ended_runs: int
+    """Runs of which it is the root error."""
+    first_at: datetime | None
+    last_at: datetime | None
+    last_run: RunId
+    last_line: int
+    benign: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One figure of a run over time, thinned to a bounded number of points (equal slices)."""
+
+    metric: str
+    """Column of ``batches``: ``gen_throughput``, ``running_req``, ``accept_len``, ``token_usage`` ..."""
+    points: tuple[SeriesPoint, ...]
+    lines: int
+    """Rows before thinning."""
