@@ -90,6 +90,8 @@ class AtlasRemedy:
     """``durable``, ``quick``, ``workaround`` or ``last resort``."""
     assumes: str
     trade_off: str
+    apply: str = ""
+    """The flag, variable or key to type, with ``{name}`` marks; '' where the action holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,14 @@ class AtlasRule:
     samples: tuple[str, ...] = ()
     origin: str = "package"
     """``package`` or the path of the user's own rules file."""
+    cause_kind: str = ""
+    """What the failure itself points at when no difference explains it: ``host``, ``version``,
+    ``other`` or ``config``; '' where the cause is looked for among the differences only."""
+    cause_subject: str = ""
+    """Subject of that cause; ``{name}`` stands for a named group of the pattern, or a run's fact."""
+    cause_title: str = ""
+    cause_frames: tuple[str, ...] = ()
+    """Words of which one must stand in a traceback frame for the rule to hold; () asks for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +145,15 @@ class ConfigRule:
     reason: str
     since: str | None = None
     severity: str = "fatal"
+    """``fatal`` or ``advice`` (some releases serve all the same)."""
     example: Json = None
+    """``{wrong: SIDES, right: SIDES}``: values that break the rule and values that keep it; a test."""
+    subject: str = ""
+    """What a cause built on it is called; `left` where it is ''."""
+    when: tuple[str, ...] = ()
+    """Conditions that must all hold: ``args.x``, ``!draft.y``, ``args.x=A|B``, ``args.x>0``."""
+    unless_env: str = ""
+    """A variable that, when it is switched on, turns the contradiction into a warning."""
+    text: str = ""
+    """The sentence, with ``{left}`` and ``{right}``."""
+    remedies: tuple[AtlasRemedy, ...] = ()
