@@ -23,8 +23,8 @@ td.sign{width:1.6rem;font-weight:700;text-align:center;font-family:ui-monospace,
 .wide{overflow-x:auto}
 .soft{color:var(--soft)}
 .s-bad{color:var(--bad)}.s-good{color:var(--good)}.s-hint{color:var(--hint)}.s-same{color:var(--soft)}
-.cause{border:1px solid var(--line);border-left:4px solid var(--hint);border-radius:6px;padding:.3rem .9rem .6rem;
-margin:.7rem 0}
+.cause{border:1px solid var(--line);border-left:4px solid var(--hint);border-radius:6px;
+padding:.3rem .9rem .6rem;margin:.7rem 0}
 .cause:first-of-type{border-left-color:var(--bad)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem .9rem;margin:.4rem 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}

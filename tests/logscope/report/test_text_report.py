@@ -1,0 +1,104 @@
+"""The text reports: 80 columns, verdict first, signs before colour, folded rows counted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from logscope.explain.records import Explanation
+from logscope.report.harmless import cells
+from logscope.report.layout import WIDTH
+from logscope.report.run_text import runs_text
+from logscope.report.text import diff_text, explanation_text
+from tests.logscope.report import values
+
+
+@pytest.mark.parametrize(
+    "made", [values.explanation(), values.hostile_explanation()], ids=["plain", "hostile"]
+)
+def test_every_line_fits_eighty_columns(made: Explanation) -> None:
+    text = diff_text(made, why=True, everything=True) + explanation_text(made) + runs_text([made.diff.bad])
+
+    assert [line for line in text.splitlines() if cells(line) > WIDTH] == []
+
+
+def test_the_verdict_comes_first_and_the_baseline_second() -> None:
+    lines = diff_text(values.explanation()).splitlines()
+
+    assert lines[0] == "Fails at load: context_length 8192 is new and longer than the model's 4096."
+    assert lines[1] == "baseline: The last run that served: same model, 1 argument away."
+
+
+def test_rows_carry_their_sign() -> None:
+    text = diff_text(values.explanation())
+
+    assert re.search(r"^  \+ context_length +\(absent\) -> 8192$", text, re.MULTILINE) is not None
+    assert re.search(r"^  ~ sglang +0.5.3 -> 0.5.4$", text, re.MULTILINE) is not None
+    assert re.search(r"^  ! kv-cache +3.00 s -> never", text, re.MULTILINE) is not None
+    assert re.search(r"^  \? driver: not in the good log$", text, re.MULTILINE) is not None
+    assert re.search(r"^  = model files: same$", text, re.MULTILINE) is not None
+
+
+def test_noise_is_folded_with_a_count_and_unfolded_on_request() -> None:
+    short = diff_text(values.explanation())
+    full = diff_text(values.explanation(), everything=True)
+
+    assert "random_seed" not in short
+    assert "1 row of arguments that sglang derived" in " ".join(short.split())
+    assert "random_seed" in full
+    assert "folded:" not in full
+
+
+def test_colour_only_repeats_what_the_signs_say() -> None:
+    plain = diff_text(values.explanation())
+    colored = diff_text(values.explanation(), color=True)
+
+    assert "\x1b[" not in plain
+    assert "\x1b[" in colored
+    assert re.sub(r"\x1b\[\d*m", "", colored) == plain
+
+
+def test_score_parts_are_shown_only_when_asked_for() -> None:
+    assert "+0.60" not in explanation_text(values.explanation())
+    assert "+0.60  named in the error" in explanation_text(values.explanation(), why=True)
+
+
+def test_a_cause_shows_quote_place_remedy_and_what_it_assumes() -> None:
+    text = explanation_text(values.explanation())
+
+    assert "at bad run, bad.log:40" in text
+    assert "| ValueError: context length 8192 is larger than 4096" in text
+    assert "$ --context-length 4096" in text
+    assert "assumes: 4096 tokens are enough" in text
+    assert "risks: long prompts fail" in text
+    assert "fixed by arg context_length: 8192 -> None" in " ".join(text.split())
+
+
+def test_without_causes_the_report_says_so() -> None:
+    text = diff_text(replace(values.explanation(), causes=()))
+
+    assert "? no cause found" in text
+
+
+def test_a_run_shows_where_its_error_stands() -> None:
+    stored = values.stored(values.run(), "logs/bad.log", "b" * 32)
+
+    text = runs_text([stored], {stored.run_id: {"context_length": "user"}})
+
+    assert text.startswith("! failed at load\n")
+    assert "ValueError at bad.log:40 on TP0" in text
+    assert "context_length = 8192" in text
+    assert "3 more (--all shows them)" in text
+    assert "1 secret masked" in text
+
+
+def test_several_runs_are_separated_by_their_names() -> None:
+    first = values.stored(values.run(), "logs/all.log", "b" * 32)
+    second = values.stored(values.run(ordinal=2), "logs/all.log", "c" * 32)
+
+    text = runs_text([first, second])
+
+    assert "-- all.log ---" in text
+    assert "-- all.log#2 ---" in text
