@@ -1,0 +1,84 @@
+"""The careful parser's answers to the hot lane's questions; asking changes nothing in the reader."""
+
+from __future__ import annotations
+
+import functools
+
+from parsers.carriers import CarrierReader
+from parsers.heads import parse_head, split_glued
+from parsers.hot.templates import Template, learn
+from parsers.rules.access import parse_access
+from parsers.rules.batches import parse_batch
+from parsers.times import is_dated
+
+_TIME = "[2026-02-03 04:05:06"
+_MESSAGE = " Decode batch"
+_CONTROL = ("\r", "\x1b", "\0", "\b")
+
+
+class ReaderEye:
+    """Looks at lines with a copy of the reader's carriers."""
+
+    def __init__(self, carriers: CarrierReader) -> None:
+        self._proven = carriers.proven
+
+    def prefix(self, line: bytes) -> tuple[bytes, str] | None:
+        """(carrier's bytes, label) of a line that is one whole batch or access record, else None."""
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            return None
+        if any(control in text for control in _CONTROL):
+            return None
+        carried = CarrierReader(set(self._proven)).take_off(text)
+        rest, label = text, ""
+        if carried is not None:
+            if carried.partial or carried.repeats != 1 or not text.endswith(carried.text):
+                return None
+            rest, label = carried.text, carried.label
+        if not _is_regular(rest) or len(split_glued(rest)) != 1:
+            return None
+        return text[: len(text) - len(rest)].encode(), label
+
+    def rank(self, tag: bytes) -> str | None:
+        """The rank that a bracket's text names ('' for none); None where the head is read otherwise."""
+        return _rank(tag)
+
+    def template(self, body: bytes) -> Template | None:
+        """What a batch line's message teaches; None when it must not be repeated."""
+        try:
+            text = body.decode("ascii")
+        except UnicodeDecodeError:
+            return None
+        line = parse_batch(text)
+        return learn(text, line) if line is not None else None
+
+    def is_request(self, body: bytes) -> bool:
+        """True when the message is an access line of level INFO."""
+        try:
+            text = _TIME + "] " + body.decode("ascii")
+        except UnicodeDecodeError:
+            return False
+        head = parse_head(text)
+        return head is not None and head.level == "INFO" and parse_access(text[head.end :]) is not None
+
+
+def _is_regular(rest: str) -> bool:
+    head = parse_head(rest)
+    if head is None or not head.is_bracket or not is_dated(head.at):
+        return False
+    body = rest[head.end :]
+    batch = parse_batch(body)
+    return (batch is not None and batch.complete) or parse_access(body) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def _rank(tag: bytes) -> str | None:
+    try:
+        text = _TIME + tag.decode("ascii") + _MESSAGE
+    except UnicodeDecodeError:
+        return None
+    head = parse_head(text)
+    if head is None or not head.is_bracket or len(text) - head.end != len(_MESSAGE) - 1:
+        return None
+    return head.rank

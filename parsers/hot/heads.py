@@ -1,0 +1,264 @@
+"""What stands before a message: the carrier's prefix, the bracketed time and the rank tags.
+
+A prefix is accepted by its shape, digits of its times aside, only after the careful parser accepted that
+shape in this file; so a message that quotes a log line is never taken for one. Times are read only where
+they differ from the line before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from parsers.hot.tables import TextTable
+from parsers.hot.words import Mask, Places, Words
+
+_U = np.uint64
+_TIME = regex.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
+_LONGEST_PREFIX = 256
+_MOST_PREFIXES = 64
+TIME_SIZE = 20
+"""Bytes of ``[2026-02-03 04:05:06``."""
+_TAG_WORDS = 4
+_END = _U(0x5D5D5D5D5D5D5D5D)
+_LOW, _HIGH = _U(0x0101010101010101), _U(0x8080808080808080)
+_BYTE, _POINT, _SPACE = _U(0xFF), _U(ord(".")), _U(ord(" "))
+_DAY_US = 86_400_000_000
+_DAYS_IN = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.int64)
+_DAYS_BEFORE = np.concatenate([[0, 0], np.cumsum(_DAYS_IN[1:])[:-1]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Eight bytes of a shape: literal bytes are compared whole, digits by their range."""
+
+    offset: int
+    mask: np.uint64
+    value: np.uint64
+    add: np.uint64
+    """6 under each digit: a byte of '0'..'9' keeps its upper half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A carrier's prefix, with the opening bracket of the head behind it."""
+
+    shape: bytes
+    """The bytes, digits of times as ``\\0``."""
+    size: int
+    label: str
+    pieces: tuple[_Piece, ...]
+
+    def stands_at(self, words: Words, starts: Places) -> Mask:
+        """True where a line begins with this prefix."""
+        same: Mask = np.ones(starts.size, dtype=np.bool_)
+        for piece in self.pieces:
+            loaded = words[starts + piece.offset] if piece.offset else words[starts]
+            same &= (loaded & piece.mask) == piece.value
+            if piece.add:
+                same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
+        return same
+
+
+def make_prefix(carried: bytes, label: str) -> Prefix | None:
+    """The shape of a prefix that the careful parser took off; None when it is too long."""
+    text = carried + b"["
+    if len(text) > _LONGEST_PREFIX or not text.isascii():
+        return None
+    shape = bytearray(text)
+    for found in _TIME.finditer(carried.decode()):
+        for index in range(found.start(), found.end()):
+            if chr(shape[index]).isdigit():
+                shape[index] = 0
+    return Prefix(bytes(shape), len(text), label, _pieces(bytes(shape)))
+
+
+def _pieces(shape: bytes) -> tuple[_Piece, ...]:
+    pieces = []
+    for offset in range(0, len(shape), 8):
+        part = shape[offset : offset + 8]
+        mask = bytes(0xF0 if byte == 0 else 0xFF for byte in part)
+        value = bytes(0x30 if byte == 0 else byte for byte in part)
+        add = bytes(0x06 if byte == 0 else 0 for byte in part)
+        pieces.append(_Piece(offset, *(_U(int.from_bytes(each, "little")) for each in (mask, value, add))))
+    return tuple(pieces)
+
+
+@dataclass(slots=True)
+class HeadLines:
+    """Lines whose head was taken; arrays run over them, in line order."""
+
+    rows: Places
+    """Index of each line in its block."""
+    bodies: Places
+    """Where the message begins."""
+    at: NDArray[np.int64]
+    """Microseconds since 1970 of the printed time."""
+    tags: NDArray[np.int32]
+    """Code of the rank text; -1 where it is not known yet."""
+    tag_starts: Places
+    tag_sizes: Places
+    prefixes: NDArray[np.int32]
+    """Index into ``HeadTaker.prefixes``."""
+
+    def only(self, kept: Mask | Places) -> HeadLines:
+        """The chosen lines."""
+        return HeadLines(
+            self.rows[kept],
+            self.bodies[kept],
+            self.at[kept],
+            self.tags[kept],
+            self.tag_starts[kept],
+            self.tag_sizes[kept],
+            self.prefixes[kept],
+        )
+
+
+class HeadTaker:
+    """Remembers the prefixes and rank texts of a file."""
+
+    def __init__(self) -> None:
+        self.prefixes: list[Prefix] = []
+        self.tags = TextTable(_TAG_WORDS, 1024)
+        self.ranks: list[str | None] = []
+        """Rank of each tag as the careful parser gave it; None for a tag that it read otherwise."""
+
+    def add_prefix(self, carried: bytes, label: str) -> bool:
+        """Accept a prefix; True when it is new."""
+        prefix = make_prefix(carried, label)
+        if prefix is None or len(self.prefixes) >= _MOST_PREFIXES:
+            return False
+        if any(known.shape == prefix.shape for known in self.prefixes):
+            return False
+        self.prefixes.append(prefix)
+        return True
+
+    def add_tag(self, tag: bytes, rank: str | None) -> bool:
+        """Remember how the careful parser read a rank text (with its closing bracket)."""
+        code = self.tags.add(tag)
+        if code is None:
+            return False
+        if code == len(self.ranks):
+            self.ranks.append(rank)
+        return True
+
+    def find_prefixes(self, words: Words, starts: Places) -> NDArray[np.int32]:
+        """Which known prefix each line begins with; -1 for none.
+
+        A prefix that itself begins with a bracket is tried before the empty one, the longest first.
+        """
+        order = sorted(range(len(self.prefixes)), key=lambda index: -self.prefixes[index].size)
+        found = np.full(starts.size, -1, dtype=np.int32)
+        left = np.arange(starts.size)
+        for index in order:
+            same = self.prefixes[index].stands_at(words, starts[left])
+            found[left[same]] = index
+            left = left[~same]
+            if not left.size:
+                break
+        return found
+
+    def take(self, words: Words, starts: Places, rows: Places, prefixes: NDArray[np.int32]) -> HeadLines:
+        """Read time and rank text behind the given prefixes; lines without a full date drop out."""
+        sizes = np.array([prefix.size for prefix in self.prefixes], dtype=np.int64)
+        times = starts[rows] + sizes[prefixes]
+        at, valid = _times(words, times)
+        if not valid.all():
+            rows, prefixes, times, at = rows[valid], prefixes[valid], times[valid], at[valid]
+        after = times + (TIME_SIZE - 1)
+        _take_milliseconds(words, after, at)
+        sizes_of_tags = _tag_sizes(words, after)
+        tags = self.tags.codes(words, after, sizes_of_tags)
+        bodies = after + sizes_of_tags
+        known = (sizes_of_tags > 0) & ((words[bodies] & _BYTE) == _SPACE)
+        lines = HeadLines(rows, bodies + 1, at, tags, after, sizes_of_tags, prefixes)
+        return lines if known.all() else lines.only(known)
+
+
+def _times(words: Words, places: Places) -> tuple[NDArray[np.int64], Mask]:
+    """Microseconds of the time at each place, and where there is one."""
+    if not places.size:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
+    date, middle, clock = words[places], words[places + 8], words[places + 11]
+    changed: Mask = np.ones(places.size, dtype=np.bool_)
+    changed[1:] = date[1:] != date[:-1]
+    changed[1:] |= middle[1:] != middle[:-1]
+    changed[1:] |= clock[1:] != clock[:-1]
+    first = np.flatnonzero(changed)
+    at, valid = _read_times(date[first], middle[first], clock[first])
+    counts = np.diff(np.append(first, places.size))
+    return np.repeat(at, counts), np.repeat(valid, counts)
+
+
+def _shape_holds(loaded: Words, shape: bytes) -> Mask:
+    (piece,) = _pieces(shape)
+    same = (loaded & piece.mask) == piece.value
+    same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
+    return same
+
+
+def _read_times(date: Words, middle: Words, clock: Words) -> tuple[NDArray[np.int64], Mask]:
+    """``2026-02-`` ``03 04:05`` ``04:05:06`` to microseconds since 1970."""
+    valid = _shape_holds(date, b"\0\0\0\0-\0\0-")
+    valid &= _shape_holds(middle, b"\0\0 \0\0:\0\0")
+    valid &= _shape_holds(clock, b"\0\0:\0\0:\0\0")
+    year = _two(date, 0) * 100 + _two(date, 2)
+    month, day = _two(date, 5), _two(middle, 0)
+    hour, minute, second = _two(clock, 0), _two(clock, 3), _two(clock, 6)
+    valid &= (year >= 1000) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    month = np.clip(month, 1, 12)
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    valid &= (day >= 1) & (day <= _DAYS_IN[month] + (leap & (month == 2)))
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 - 719_162
+    days += _DAYS_BEFORE[month] + (leap & (month > 2)) + day - 1
+    return days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000, valid
+
+
+def _two(loaded: Words, index: int) -> NDArray[np.int64]:
+    """The two digits at `index` of each word."""
+    tens = ((loaded >> _U(8 * index)) & _U(0xF)).astype(np.int64)
+    ones = ((loaded >> _U(8 * index + 8)) & _U(0xF)).astype(np.int64)
+    return tens * 10 + ones
+
+
+def _take_milliseconds(words: Words, after: Places, at: NDArray[np.int64]) -> None:
+    """Move past ``.123`` where it stands, and add it; other fractions are left to the careful lane."""
+    loaded = words[after]
+    has_point = (loaded & _BYTE) == _POINT
+    if not has_point.any():
+        return
+    rows = np.flatnonzero(has_point)
+    loaded = loaded[rows]
+    right = _shape_holds(loaded & _U(0xFFFFFFFF), b".\0\0\0")
+    rows, loaded = rows[right], loaded[right]
+    value = ((loaded >> _U(8)) & _U(0xF)) * _U(100)
+    value += ((loaded >> _U(16)) & _U(0xF)) * _U(10) + ((loaded >> _U(24)) & _U(0xF))
+    at[rows] += value.astype(np.int64) * 1000
+    after[rows] += 4
+
+
+def _tag_sizes(words: Words, after: Places) -> Places:
+    """Bytes up to and with the closing bracket; 0 where there is none near, or no rank text may begin."""
+    sizes = np.zeros(after.size, dtype=np.int64)
+    left = np.arange(after.size)
+    for index in range(_TAG_WORDS):
+        loaded = words[after[left] + 8 * index]
+        if index == 0:
+            first = loaded & _BYTE
+            may = (first == _SPACE) | (first == _U(ord("]")))
+            left, loaded = left[may], loaded[may]
+        other = loaded ^ _END
+        hit = (other - _LOW) & ~other & _HIGH
+        found = hit != 0
+        lowest = hit[found]
+        lowest &= ~lowest + _U(1)
+        place = (np.bitwise_count(lowest - _U(1)) >> 3).astype(np.int64)
+        sizes[left[found]] = 8 * index + place + 1
+        left = left[~found]
+        if not left.size:
+            break
+    return sizes

@@ -1,0 +1,264 @@
+"""The hot lane itself: one block of bytes in, columns of its regular lines and a mask of the others out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parsers.hot import access, templates
+from parsers.hot.heads import HeadLines, HeadTaker
+from parsers.hot.templates import Column, Template
+from parsers.hot.words import Bytes, Mask, Places, Words, padded, word, words_of
+
+BATCH_KEYS = (b"Decode b", b"Prefill ", b"Mixed ba")
+_MOST_TEMPLATES = 48
+_MOST_TRIALS = 8
+"""Lines of one kind and block that are shown to the careful parser; each costs some ten microseconds."""
+_MOST_PREFIX_TRIALS = 512
+"""Refused lines of a file after which no more prefixes are looked for."""
+_NEEDLES = (b"] Decode batch", b"] Prefill batch", b"] INFO:     ")
+
+
+class CarefulEye(Protocol):
+    """What the hot lane asks the careful parser. No question may change the parser's state."""
+
+    def prefix(self, line: bytes) -> tuple[bytes, str] | None:
+        """(carrier's bytes, label) of a line that is one whole record; None when it is anything else."""
+        ...
+
+    def rank(self, tag: bytes) -> str | None:
+        """The rank that a bracket's text, from behind the time to the bracket's end, names."""
+        ...
+
+    def template(self, body: bytes) -> Template | None:
+        """What a batch line's message teaches; None when it must not be repeated."""
+        ...
+
+    def is_request(self, body: bytes) -> bool:
+        """True when the message is an access line."""
+        ...
+
+
+@dataclass(slots=True)
+class BatchRows:
+    """Batch lines of a block, in line order."""
+
+    rows: Places
+    """Index of each line in the block."""
+    at: NDArray[np.int64]
+    tags: NDArray[np.int32]
+    """Code into ``HotLane.heads.ranks``."""
+    prefixes: NDArray[np.int32]
+    """Index into ``HotLane.heads.prefixes``."""
+    kinds: NDArray[np.int8]
+    groups: list[tuple[Places, dict[str, Column]]]
+    """Values by column, with the places in this block's rows that they belong to."""
+
+
+@dataclass(slots=True)
+class RequestRows:
+    """Access lines of a block, in line order."""
+
+    rows: Places
+    at: NDArray[np.int64]
+    prefixes: NDArray[np.int32]
+    tails: NDArray[np.int32]
+    """Code into ``HotLane.access.tails.texts``."""
+
+
+@dataclass(slots=True)
+class HotBlock:
+    """A block's lines, cut, with what was taken from them."""
+
+    starts: Places
+    ends: Places
+    """Without the line's end and one ``\\r`` before it."""
+    taken: Mask
+    batches: BatchRows
+    requests: RequestRows
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What one template gave: places in the block's head lines, and their values."""
+
+    places: Places
+    kind: int
+    values: dict[str, Column]
+
+
+@dataclass(slots=True)
+class HotLane:
+    """Takes regular lines; what it learned of a file is kept, so that it can be pickled and go on."""
+
+    heads: HeadTaker = field(default_factory=HeadTaker)
+    access: access.AccessTaker = field(default_factory=access.AccessTaker)
+    templates: dict[bytes, list[Template]] = field(default_factory=dict)
+    refused: int = 0
+
+    def take(self, block: bytes, eye: CarefulEye) -> HotBlock:
+        """Take what can be taken exactly from whole lines; `block` ends at a line's end."""
+        text = padded(block)
+        words = words_of(text)
+        starts, ends = _cut(text, block)
+        heads = self._heads(block, words, starts, ends, eye)
+        first = words[heads.bodies]
+        taken: list[_Taken] = []
+        for key in BATCH_KEYS:
+            places = np.flatnonzero((first == word(key)) & (heads.tags >= 0))
+            if places.size:
+                taken += self._batches(key, block, words, places, heads, ends, eye)
+        requests = self._requests(block, words, np.flatnonzero(first == word(access.KEY)), heads, ends, eye)
+        batches = _in_line_order(taken, heads)
+        is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
+        is_taken[batches.rows] = True
+        is_taken[requests.rows] = True
+        return HotBlock(starts, ends, is_taken, batches, requests)
+
+    def _heads(self, block: bytes, words: Words, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
+        prefixes = self.heads.find_prefixes(words, starts)
+        unknown = np.flatnonzero(prefixes < 0)
+        learned: list[int] = []
+        if unknown.size and self.refused < _MOST_PREFIX_TRIALS:
+            learned = self._learn_prefixes(block, words, starts, ends, unknown, prefixes, eye)
+        rows = np.flatnonzero(prefixes >= 0)
+        if learned:
+            rows = np.setdiff1d(rows, np.array(learned, dtype=np.int64), assume_unique=True)
+        lines = self.heads.take(words, starts, rows, prefixes[rows])
+        return self._with_tags(words, lines, eye)
+
+    def _learn_prefixes(
+        self,
+        block: bytes,
+        words: Words,
+        starts: Places,
+        ends: Places,
+        unknown: Places,
+        prefixes: NDArray[np.int32],
+        eye: CarefulEye,
+    ) -> list[int]:
+        """Show unknown lines that may be regular to the careful parser; the rows that taught a prefix."""
+        learned = []
+        trials = 0
+        for row in unknown.tolist():
+            if prefixes[row] >= 0:
+                continue
+            line = block[starts[row] : min(ends[row], starts[row] + 4000)]
+            if not any(needle in line for needle in _NEEDLES):
+                continue
+            carried = eye.prefix(line)
+            if carried is None or not self.heads.add_prefix(*carried):
+                self.refused += 1
+                trials += 1
+                if trials >= _MOST_TRIALS or self.refused >= _MOST_PREFIX_TRIALS:
+                    break
+                continue
+            learned.append(row)
+            left = unknown[prefixes[unknown] < 0]
+            prefixes[left] = self.heads.find_prefixes(words, starts[left])
+        return learned
+
+    def _with_tags(self, words: Words, lines: HeadLines, eye: CarefulEye) -> HeadLines:
+        """Learn the rank texts that are new; lines whose rank text is no rank of a kind we know drop out."""
+        for _ in range(_MOST_TRIALS * 8):
+            unknown = np.flatnonzero(lines.tags < 0)
+            if not unknown.size:
+                return lines
+            first = int(unknown[0])
+            start, size = int(lines.tag_starts[first]), int(lines.tag_sizes[first])
+            tag = words[start + 8 * np.arange(size // 8 + 1)].tobytes()[:size]
+            if not self.heads.add_tag(tag, eye.rank(tag)):
+                break
+            found = self.heads.tags.codes(words, lines.tag_starts[unknown], lines.tag_sizes[unknown])
+            lines.tags[unknown] = found
+        return lines.only(lines.tags >= 0)
+
+    def _batches(
+        self,
+        key: bytes,
+        block: bytes,
+        words: Words,
+        places: Places,
+        heads: HeadLines,
+        ends: Places,
+        eye: CarefulEye,
+    ) -> list[_Taken]:
+        """Run all lines of one kind against the templates of that kind, and learn new ones."""
+        known = self.templates.setdefault(key, [])
+        taken: list[_Taken] = []
+        for template in tuple(known):
+            places = _run(template, words, places, heads, ends, taken)
+            if not places.size:
+                return taken
+        trials = 0
+        while places.size and trials < _MOST_TRIALS and len(known) < _MOST_TEMPLATES:
+            first, places = int(places[0]), places[1:]
+            template_or_none = eye.template(block[heads.bodies[first] : ends[heads.rows[first]]])
+            if template_or_none is None or template_or_none in known:
+                trials += 1
+                continue
+            known.append(template_or_none)
+            places = _run(template_or_none, words, places, heads, ends, taken)
+        return taken
+
+    def _requests(
+        self, block: bytes, words: Words, places: Places, heads: HeadLines, ends: Places, eye: CarefulEye
+    ) -> RequestRows:
+        stops = ends[heads.rows[places]]
+        bodies = heads.bodies[places]
+
+        def accepts(index: int, tail: bytes) -> bool:
+            return eye.is_request(block[bodies[index] : stops[index]])
+
+        codes = self.access.take(words, bodies, stops, accepts)
+        kept = codes >= 0
+        places = places[kept]
+        return RequestRows(heads.rows[places], heads.at[places], heads.prefixes[places], codes[kept])
+
+
+def _cut(text: Bytes, block: bytes) -> tuple[Places, Places]:
+    """Begin and end of each line."""
+    stops = np.flatnonzero(text[: len(block)] == 10)
+    starts = np.empty_like(stops)
+    if stops.size:
+        starts[0] = 0
+        starts[1:] = stops[:-1] + 1
+    if b"\r" in block:
+        stops = stops - ((text[np.maximum(stops - 1, 0)] == 13) & (stops > starts))
+    return starts, stops
+
+
+def _run(
+    template: Template, words: Words, places: Places, heads: HeadLines, ends: Places, taken: list[_Taken]
+) -> Places:
+    """Take the lines that pass one template; the places of the others."""
+    passed, values = templates.run(template, words, heads.bodies[places], ends[heads.rows[places]])
+    if passed.all():
+        taken.append(_Taken(places, template.kind, values))
+        return places[:0]
+    if passed.any():
+        kept = {name: column[passed] for name, column in values.items()}
+        taken.append(_Taken(places[passed], template.kind, kept))
+        return places[~passed]
+    return places
+
+
+def _in_line_order(taken: list[_Taken], heads: HeadLines) -> BatchRows:
+    """Put what the templates gave into one order, by line."""
+    is_batch: Mask = np.zeros(heads.rows.size, dtype=np.bool_)
+    for part in taken:
+        is_batch[part.places] = True
+    order = np.flatnonzero(is_batch)
+    place_of = np.cumsum(is_batch) - 1
+    kinds = np.empty(order.size, dtype=np.int8)
+    groups = []
+    for part in taken:
+        at = place_of[part.places]
+        kinds[at] = part.kind
+        groups.append((at, part.values))
+    return BatchRows(
+        heads.rows[order], heads.at[order], heads.tags[order], heads.prefixes[order], kinds, groups
+    )
