@@ -47,8 +47,12 @@ def argument_diff(good: StoredRun, bad: StoredRun) -> ArgumentDiff:
     if not left.is_printed or not right.is_printed:
         return _by_command_line(left, right)
     rows = _rows(left, right, renamed_arguments(left.version, right.version))
-    cleared = "" if any(not row.is_noise for row in rows) else (
-        f"server arguments: {len(right.values)} compared, the same" + (" but for noise" if rows else "")
+    cleared = (
+        ""
+        if any(not row.is_noise for row in rows)
+        else (
+            f"server arguments: {len(right.values)} compared, the same" + (" but for noise" if rows else "")
+        )
     )
     partial = [name for name, run in (("good", good), ("bad", bad)) if not run.run.server_args_complete]
     torn = f"arguments: the line is cut in the {' and '.join(partial)} log" if partial else ""
@@ -64,20 +68,22 @@ def _side(run: StoredRun) -> _Side:
 
 def _by_command_line(left: _Side, right: _Side) -> ArgumentDiff:
     """Only what was typed: the failing run ended before it printed its arguments."""
-    silent = " and ".join(
-        name for name, side in (("good", left), ("bad", right)) if not side.is_printed
-    )
+    silent = " and ".join(name for name, side in (("good", left), ("bad", right)) if not side.is_printed)
     if left.typed is not None and right.typed is not None:
         one = _Side(left.typed, left.typed, left.origins, left.version, False)
         other = _Side(right.typed, right.typed, right.origins, right.version, False)
         rows = _rows(one, other, renamed_arguments(left.version, right.version))
         cleared = "" if rows else "command lines: the same"
-        return ArgumentDiff(rows, cleared, f"arguments: the {silent} run printed none, so the command lines were compared")
+        return ArgumentDiff(
+            rows, cleared, f"arguments: the {silent} run printed none, so the command lines were compared"
+        )
     if right.typed is not None and left.is_printed:
         kept = {name: value for name, value in left.values.items() if name in right.typed}
         other = _Side(right.typed, right.typed, right.origins, right.version, False)
         one = _Side(kept, left.typed, left.origins, left.version, True)
-        note = f"arguments: the {silent} run printed none; what was typed is compared with the good run's values"
+        note = (
+            f"arguments: the {silent} run printed none; what was typed is compared with the good run's values"
+        )
         return ArgumentDiff(_rows(one, other, {}), "", note)
     return ArgumentDiff((), "", f"arguments: the {silent} run printed none and its command line is not known")
 
@@ -88,7 +94,12 @@ def _rows(left: _Side, right: _Side, renamed: Mapping[str, str]) -> tuple[Argume
     releases_differ = _releases_differ(left, right)
     for name in _names(left, right):
         old = renamed.get(name)
-        if name in right.values and old in left.values and old not in right.values and name not in left.values:
+        if (
+            name in right.values
+            and old in left.values
+            and old not in right.values
+            and name not in left.values
+        ):
             rows.append(_renamed(name, str(old), left, right))
             taken.add(str(old))
     renamed_now = {row.name for row in rows}
@@ -108,7 +119,11 @@ def _names(left: _Side, right: _Side) -> list[str]:
 def _releases_differ(left: _Side, right: _Side) -> bool:
     if left.version and right.version:
         return left.version != right.version
-    return left.is_printed and right.is_printed and len(left.values.keys() ^ right.values.keys()) > _MANY_UNKNOWN_FIELDS
+    return (
+        left.is_printed
+        and right.is_printed
+        and len(left.values.keys() ^ right.values.keys()) > _MANY_UNKNOWN_FIELDS
+    )
 
 
 def _renamed(name: str, old: str, left: _Side, right: _Side) -> ArgumentChange:
@@ -194,7 +209,9 @@ def _judge(
 def _release_note(name: str, change: Change) -> str:
     life = argument_life(name)
     if change is Change.ADDED:
-        return f"new in SGLang {life.first}" if life is not None else "only the failing run's release knows it"
+        return (
+            f"new in SGLang {life.first}" if life is not None else "only the failing run's release knows it"
+        )
     last = f" (last in {life.last})" if life is not None and life.last else ""
     return f"no longer in the failing run's release{last}"
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 
 from logscope.compare import noise
 from logscope.compare.records import Change, ValueChange
-from logscope.compare.values import ABSENT, element_note, flatten, is_same
+from logscope.compare.values import element_note, flatten, is_same
 from logscope.store.records import StoredRun
 from parsers.records import Json
 
 ROLES = ("target", "draft")
 
 
-def config_diff(good: StoredRun, bad: StoredRun) -> tuple[tuple[ValueChange, ...], tuple[str, ...], tuple[str, ...]]:
+def config_diff(
+    good: StoredRun, bad: StoredRun
+) -> tuple[tuple[ValueChange, ...], tuple[str, ...], tuple[str, ...]]:
     """Rows by role and key, with what was cleared and what could not be compared."""
     rows: list[ValueChange] = []
     cleared: list[str] = []
@@ -59,7 +61,9 @@ def _one_sided(role: str, run: StoredRun, side: str) -> str:
 
 
 def _when(good: StoredRun, bad: StoredRun, role: str) -> str:
-    late = any(run.context is not None and run.context.config_origin.get(role) == "now" for run in (good, bad))
+    late = any(
+        run.context is not None and run.context.config_origin.get(role) == "now" for run in (good, bad)
+    )
     return " (read from disk at ingest, not at launch)" if late else ""
 
 
@@ -67,20 +71,19 @@ def _role_rows(role: str, left: Json, right: Json) -> list[ValueChange]:
     if not isinstance(left, dict) or not isinstance(right, dict):
         if isinstance(left, dict) == isinstance(right, dict) and left == right:
             return []
-        note = "config.json is no valid JSON" if not isinstance(right, dict) else "config.json was no valid JSON"
+        note = (
+            "config.json is no valid JSON" if not isinstance(right, dict) else "config.json was no valid JSON"
+        )
         return [ValueChange("config.json", _valid(left), _valid(right), Change.CHANGED, role, 0.9, note=note)]
     one, other = dict(flatten(left)), dict(flatten(right))
     rows = []
     for key in [*other, *(key for key in one if key not in other)]:
-        good, bad = one.get(key, ABSENT), other.get(key, ABSENT)
-        if not isinstance(good, type(ABSENT)) and not isinstance(bad, type(ABSENT)):
-            if is_same(good, bad, strict=True):
-                continue
-            rows.append(_row(role, key, good, bad, Change.CHANGED))
-        elif isinstance(good, type(ABSENT)):
+        if key not in one:
             rows.append(_row(role, key, None, other[key], Change.ADDED))
-        else:
+        elif key not in other:
             rows.append(_row(role, key, one[key], None, Change.REMOVED))
+        elif not is_same(one[key], other[key], strict=True):
+            rows.append(_row(role, key, one[key], other[key], Change.CHANGED))
     return rows
 
 

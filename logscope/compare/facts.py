@@ -13,7 +13,14 @@ from logscope.compare.configs import config_of, config_values
 from logscope.store.records import StoredRun
 from parsers.records import Json
 
-_LENGTH_KEYS = ("max_sequence_length", "seq_length", "max_seq_len", "model_max_length", "max_position_embeddings", "n_positions")
+_LENGTH_KEYS = (
+    "max_sequence_length",
+    "seq_length",
+    "max_seq_len",
+    "model_max_length",
+    "max_position_embeddings",
+    "n_positions",
+)
 _EXPERT_KEYS = ("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
 _VOCAB_PAD = 64
 """SGLang pads the vocabulary to a multiple of this before it is cut over the ranks."""
@@ -78,7 +85,11 @@ class RunFacts:
 
 def _with_text_config(values: Mapping[str, Json]) -> Mapping[str, Json]:
     """Multimodal configs keep the language model's keys under text_config: they stand in for missing ones."""
-    inner = {key.removeprefix("text_config."): value for key, value in values.items() if key.startswith("text_config.")}
+    inner = {
+        key.removeprefix("text_config."): value
+        for key, value in values.items()
+        if key.startswith("text_config.")
+    }
     return {**inner, **values}
 
 
@@ -86,7 +97,7 @@ _Config = Mapping[str, Json]
 
 
 def _derived_context(config: _Config, _: _Config) -> Json:
-    """The length that SGLang derives: the length key times the rope factor, but not for yarn over a stated original."""
+    """What SGLang derives: the length key times the rope factor, unless the original length is stated."""
     length = next((config[key] for key in _LENGTH_KEYS if isinstance(config.get(key), int)), None)
     if not isinstance(length, int):
         return None
@@ -105,7 +116,11 @@ def _context(config: _Config, arguments: _Config) -> Json:
 
 
 def _quantization(config: _Config, _: _Config) -> Json:
-    for key in ("quantization_config.quant_method", "quantization_config.quant_algo", "compression_config.quant_method"):
+    for key in (
+        "quantization_config.quant_method",
+        "quantization_config.quant_algo",
+        "compression_config.quant_method",
+    ):
         if config.get(key):
             return config[key]
     return "unnamed" if any(key.startswith("quantization_config.") for key in config) else None
@@ -117,7 +132,11 @@ def _product(config: _Config, _: _Config) -> Json:
 
 
 def _expert_shard(config: _Config, arguments: _Config) -> Json:
-    width, tp, ep = config.get("moe_intermediate_size"), arguments.get("tp_size"), arguments.get("ep_size") or 1
+    width, tp, ep = (
+        config.get("moe_intermediate_size"),
+        arguments.get("tp_size"),
+        arguments.get("ep_size") or 1,
+    )
     if not isinstance(width, int) or not isinstance(tp, int) or not isinstance(ep, int):
         return None
     ranks = max(1, tp // max(1, ep))

@@ -16,7 +16,17 @@ _ON = ("1", "true", "yes", "y", "on")
 _FAMILIES = (
     ("awq", "awq_marlin", "marlin", "moe_wna16", "auto-round"),
     ("gptq", "gptq_marlin", "marlin", "moe_wna16", "auto-round"),
-    ("fp8", "w8a8_fp8", "modelopt", "modelopt_fp8", "mxfp8", "compressed-tensors", "w4afp8", "block_int8", "fbgemm_fp8"),
+    (
+        "fp8",
+        "w8a8_fp8",
+        "modelopt",
+        "modelopt_fp8",
+        "mxfp8",
+        "compressed-tensors",
+        "w4afp8",
+        "block_int8",
+        "fbgemm_fp8",
+    ),
     ("modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "nvfp4", "w4afp8", "fp8", "petit_nvfp4"),
     ("compressed-tensors", "w8a8_int8", "w8a8_fp8", "w4afp8", "quark"),
     ("mxfp4", "quark", "petit_nvfp4"),
@@ -120,7 +130,9 @@ _RELATIONS: Mapping[str, Callable[[Json, Json], bool | None]] = {
     ">=": lambda left, right: _compare(left, right, lambda a, b: a >= b),
     "<=": lambda left, right: _compare(left, right, lambda a, b: a <= b),
     "divisible-by": lambda left, right: _compare(left, right, _divides),
-    "divides-either": lambda left, right: _compare(left, right, lambda a, b: _divides(a, b) or _divides(b, a)),
+    "divides-either": lambda left, right: _compare(
+        left, right, lambda a, b: _divides(a, b) or _divides(b, a)
+    ),
     "contains": _contains,
     "contains-not": _contains_not,
     "is-set": lambda left, _: left is not None,

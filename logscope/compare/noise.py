@@ -7,37 +7,61 @@ import re
 
 from parsers.records import Json
 
+# fmt: off
 NOISE_ARGUMENTS = frozenset(
-    """random_seed port nccl_port dist_init_addr host base_gpu_id_offset additional_ports http_port grpc_port
-    disaggregation_bootstrap_port log_dir crash_dump_folder file_storage_path log_requests_target
-    export_metrics_to_file_dir dist_init_method gpu_id_start engine_info_bootstrap_port
-    prometheus_port metrics_port weight_version instance_id""".split()
+    [
+        "random_seed", "port", "nccl_port", "dist_init_addr", "host", "base_gpu_id_offset",
+        "additional_ports", "http_port", "grpc_port", "disaggregation_bootstrap_port", "log_dir",
+        "crash_dump_folder", "file_storage_path", "log_requests_target", "export_metrics_to_file_dir",
+        "dist_init_method", "gpu_id_start", "engine_info_bootstrap_port", "prometheus_port",
+        "metrics_port", "weight_version", "instance_id",
+    ]
 )
+# fmt: on
 """Arguments that differ from launch to launch without changing what is served."""
 
+# fmt: off
 INERT_ARGUMENTS = frozenset(
-    """served_model_name log_level log_level_http log_requests log_requests_level log_requests_format
-    show_time_cost enable_metrics enable_metrics_for_all_schedulers decode_log_interval api_key
-    admin_api_key bucket_time_to_first_token bucket_inter_token_latency bucket_e2e_request_latency
-    collect_tokens_histogram gc_warning_threshold_secs enable_trace oltp_traces_endpoint
-    otlp_traces_endpoint stream_interval storage_path kv_events_config uvicorn_access_log_exclude_prefixes
-    enable_request_time_stats_logging prompt_tokens_buckets generation_tokens_buckets
-    tool_call_parser reasoning_parser enable_cache_report show_deprecated preferred_sampling_params
-    sleep_on_idle custom_sigquit_handler debug_tensor_dump_output_folder fastapi_root_path
-    smg_grpc_log_level tokenizer_metrics_custom_labels_header tokenizer_metrics_allowed_custom_labels
-    extra_metric_labels enable_forward_pass_metrics""".split()
+    [
+        "served_model_name", "log_level", "log_level_http", "log_requests", "log_requests_level",
+        "log_requests_format", "show_time_cost", "enable_metrics", "enable_metrics_for_all_schedulers",
+        "decode_log_interval", "api_key", "admin_api_key", "bucket_time_to_first_token",
+        "bucket_inter_token_latency", "bucket_e2e_request_latency", "collect_tokens_histogram",
+        "gc_warning_threshold_secs", "enable_trace", "oltp_traces_endpoint", "otlp_traces_endpoint",
+        "stream_interval", "storage_path", "kv_events_config", "uvicorn_access_log_exclude_prefixes",
+        "enable_request_time_stats_logging", "prompt_tokens_buckets", "generation_tokens_buckets",
+        "tool_call_parser", "reasoning_parser", "enable_cache_report", "show_deprecated",
+        "preferred_sampling_params", "sleep_on_idle", "custom_sigquit_handler",
+        "debug_tensor_dump_output_folder", "fastapi_root_path", "smg_grpc_log_level",
+        "tokenizer_metrics_custom_labels_header", "tokenizer_metrics_allowed_custom_labels",
+        "extra_metric_labels", "enable_forward_pass_metrics",
+    ]
 )
+# fmt: on
 """Arguments of logging, naming and metrics: real changes that hardly ever make a launch fail."""
 
+# fmt: off
 NOISE_ENV = frozenset(
-    """PWD OLDPWD SHLVL _ HOSTNAME TERM COLUMNS LINES SSH_CLIENT SSH_CONNECTION SSH_TTY SSH_AUTH_SOCK
-    XDG_SESSION_ID XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS TMUX TMUX_PANE STY WINDOWID LS_COLORS
-    INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID LOGSCOPE_DB PS1 MAIL SLURM_JOB_ID SLURM_JOBID
-    SLURM_STEP_ID SLURM_TASK_PID SLURM_NODELIST SLURM_JOB_NODELIST RAY_JOB_ID MASTER_PORT MASTER_ADDR""".split()
+    [
+        "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "TERM", "COLUMNS", "LINES", "SSH_CLIENT",
+        "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_RUNTIME_DIR",
+        "DBUS_SESSION_BUS_ADDRESS", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "LS_COLORS",
+        "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "LOGSCOPE_DB", "PS1", "MAIL",
+        "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID", "SLURM_TASK_PID", "SLURM_NODELIST",
+        "SLURM_JOB_NODELIST", "RAY_JOB_ID", "MASTER_PORT", "MASTER_ADDR",
+    ]
 )
+# fmt: on
 
 NOISE_CONFIG_KEYS = frozenset(
-    ("transformers_version", "_name_or_path", "_commit_hash", "use_cache", "pad_token_id", "_attn_implementation_autoset")
+    (
+        "transformers_version",
+        "_name_or_path",
+        "_commit_hash",
+        "use_cache",
+        "pad_token_id",
+        "_attn_implementation_autoset",
+    )
 )
 
 _PATH = re.compile(r"/[^\s,'\"\[\]{}()=]+")

@@ -8,10 +8,13 @@ from logscope.compare import noise
 from logscope.compare.records import Change, ValueChange
 from logscope.store.records import StoredRun
 
-_PACKAGES_NEAR = (
-    "torch transformers tokenizers huggingface-hub flashinfer flashinfer-python sgl-kernel sglang-kernel triton "
-    "xgrammar numpy safetensors nvidia-nccl-cu12 nvidia-nccl-cu13 vllm outlines compressed-tensors"
-).split()
+# fmt: off
+_PACKAGES_NEAR = [
+    "torch", "transformers", "tokenizers", "huggingface-hub", "flashinfer", "flashinfer-python",
+    "sgl-kernel", "sglang-kernel", "triton", "xgrammar", "numpy", "safetensors", "nvidia-nccl-cu12",
+    "nvidia-nccl-cu13", "vllm", "outlines", "compressed-tensors",
+]
+# fmt: on
 """Packages that the server leans on: a change of one of them stands before the rest."""
 
 
@@ -27,7 +30,9 @@ def environment_diff(good: StoredRun, bad: StoredRun) -> tuple[tuple[ValueChange
         rows = _rows(shown, {name: right[name] for name in shown}) if shown else ()
         return rows, "", f"environment: not known of the {missing} run"
     rows = _rows(left, right)
-    cleared = "" if any(not row.is_noise for row in rows) else f"environment: {len(right)} variables, the same"
+    cleared = (
+        "" if any(not row.is_noise for row in rows) else f"environment: {len(right)} variables, the same"
+    )
     return rows, cleared, ""
 
 
@@ -46,13 +51,26 @@ def _rows(left: Mapping[str, str], right: Mapping[str, str]) -> tuple[ValueChang
             continue
         is_noise = noise.is_noise_env(name, good, bad)
         rows.append(
-            ValueChange(name, good, bad, _change(good, bad), None, 0.0 if is_noise else _env_weight(name), is_noise)
+            ValueChange(
+                name, good, bad, _change(good, bad), None, 0.0 if is_noise else _env_weight(name), is_noise
+            )
         )
     return tuple(sorted(rows, key=lambda row: (row.is_noise, -row.relevance, row.name)))
 
 
 def _env_weight(name: str) -> float:
-    near = ("SGLANG_", "SGL_", "NCCL_", "CUDA_", "HIP_", "TORCH_", "PYTORCH_", "HF_", "FLASHINFER_", "TRITON_")
+    near = (
+        "SGLANG_",
+        "SGL_",
+        "NCCL_",
+        "CUDA_",
+        "HIP_",
+        "TORCH_",
+        "PYTORCH_",
+        "HF_",
+        "FLASHINFER_",
+        "TRITON_",
+    )
     return 0.4 if name.startswith(near) else 0.15
 
 
@@ -60,7 +78,9 @@ def _change(good: object, bad: object) -> Change:
     return Change.ADDED if good is None else Change.REMOVED if bad is None else Change.CHANGED
 
 
-def version_diff(good: StoredRun, bad: StoredRun) -> tuple[tuple[ValueChange, ...], tuple[str, ...], tuple[str, ...]]:
+def version_diff(
+    good: StoredRun, bad: StoredRun
+) -> tuple[tuple[ValueChange, ...], tuple[str, ...], tuple[str, ...]]:
     """sglang first, then commit, driver and packages; with what was cleared and not compared."""
     rows: list[ValueChange] = []
     cleared: list[str] = []
@@ -165,9 +185,11 @@ def host_diff(good: StoredRun, bad: StoredRun) -> tuple[tuple[ValueChange, ...],
             rows.append(ValueChange("gpus", list(left.gpus), list(right.gpus), Change.CHANGED, relevance=0.3))
         else:
             cleared.append("GPUs: same")
-    for name in sorted(left.facts.keys() & right.facts.keys()):
-        if left.facts[name] != right.facts[name]:
-            rows.append(ValueChange(name, left.facts[name], right.facts[name], Change.CHANGED, relevance=0.1))
+    rows.extend(
+        ValueChange(name, left.facts[name], right.facts[name], Change.CHANGED, relevance=0.1)
+        for name in sorted(left.facts.keys() & right.facts.keys())
+        if left.facts[name] != right.facts[name]
+    )
     return tuple(rows), tuple(cleared)
 
 

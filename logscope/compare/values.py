@@ -5,19 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from parsers.records import Json
-
-
-class Absent:
-    """The type of `ABSENT`: a name that is not there, which is not the same as None."""
-
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT: Final = Absent()
 
 
 def is_same(left: Json, right: Json, strict: bool = False) -> bool:

@@ -15,14 +15,27 @@ from logscope.knowledge.records import AtlasRemedy, ConfigRule
 from parsers.records import Json
 
 RELATIONS = frozenset(
-    ("==", "!=", ">=", "<=", "divisible-by", "divides-either", "contains", "contains-not", "is-set", "same-family")
+    (
+        "==",
+        "!=",
+        ">=",
+        "<=",
+        "divisible-by",
+        "divides-either",
+        "contains",
+        "contains-not",
+        "is-set",
+        "same-family",
+    )
 )
 
 
 @cache
 def config_rules() -> tuple[ConfigRule, ...]:
     """The rules that come with the package."""
-    text = resources.files("logscope.knowledge").joinpath("data/config_rules.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("logscope.knowledge").joinpath("data/config_rules.json").read_text(encoding="utf-8")
+    )
     return _rules(json.loads(text), "config_rules.json")
 
 
@@ -50,7 +63,8 @@ def _rule(entry: Json, where: str) -> ConfigRule:
             raise SourceError(f"{where}: {key!r} is missing or no text")
     if entry["relation"] not in RELATIONS:
         raise SourceError(
-            f"{where} ({entry['id']}): unknown relation {entry['relation']!r}", "one of " + ", ".join(sorted(RELATIONS))
+            f"{where} ({entry['id']}): unknown relation {entry['relation']!r}",
+            "one of " + ", ".join(sorted(RELATIONS)),
         )
     return ConfigRule(
         id=str(entry["id"]),

@@ -1,0 +1,56 @@
+"""Which arguments feed which part of the server: how a changed argument can reach an error.
+
+Facts as data; a family of arguments knows the words and traceback frames of the part it feeds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismFact:
+    """One part of the server and the arguments that feed it."""
+
+    id: str
+    args: tuple[str, ...]
+    """Argument names; ``*`` stands for any text."""
+    message: tuple[str, ...]
+    """Words of errors from this part, lower case."""
+    frames: tuple[str, ...]
+    """Pieces of ``path:function`` of its traceback frames, lower case."""
+    stages: tuple[str, ...]
+    how: str
+    """What the arguments decide: the end of 'NAME ...'."""
+
+    def feeds_from(self, argument: str) -> bool:
+        """True when the argument belongs to this part."""
+        return any(argument == name or ("*" in name and fnmatchcase(argument, name)) for name in self.args)
+
+
+@cache
+def mechanisms() -> tuple[MechanismFact, ...]:
+    """All parts, as the package knows them."""
+    text = resources.files("logscope.knowledge").joinpath("data/mechanisms.json").read_text(encoding="utf-8")
+    return tuple(
+        MechanismFact(
+            id=entry["id"],
+            args=tuple(entry["args"]),
+            message=tuple(entry["message"]),
+            frames=tuple(entry["frames"]),
+            stages=tuple(entry["stages"]),
+            how=entry["how"],
+        )
+        for entry in json.loads(text)["mechanisms"]
+    )
+
+
+@cache
+def mechanisms_of(argument: str) -> Sequence[MechanismFact]:
+    """The parts that an argument feeds, () when it is not known."""
+    return tuple(fact for fact in mechanisms() if fact.feeds_from(argument))
