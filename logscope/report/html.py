@@ -115,8 +115,9 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
 
 def _evidence(evidence: Evidence, diff: RunDiff) -> str:
     path = evidence_path(evidence, diff)
-    place = f"{path}:{evidence.line}" if evidence.line is not None else f"{path} (not on a line of the log)"
-    return f'<p class="soft">{_text(evidence.run)} run, {_code(place)}</p>{_quote(evidence.text)}'
+    place = _code(path if evidence.line is None else f"{path}:{evidence.line}")
+    note = " (not on a line of the log)" if evidence.line is None else ""
+    return f'<p class="soft">{_text(evidence.run)} run, {place}{note}</p>{_quote(evidence.text)}'
 
 
 def _remedy(remedy: Remedy) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from logscope.context import Context
+from logscope.context import context_to_json
 from logscope.report.harmless import is_hidden
 from logscope.store.records import StoredRun, Throughput
 from parsers.records import Event, Frame, Json, Milestone, RootError, StageSpan
@@ -95,7 +95,7 @@ def brief_run_value(stored: StoredRun, origins: Mapping[str, str] | None = None)
             "fingerprint_version": run.coverage.fingerprint_version,
         },
         "throughput": _throughput(stored.throughput),
-        "context": _context(stored.context),
+        "context": None if stored.context is None else context_to_json(stored.context),
         "mark": None
         if stored.mark is None
         else {"verdict": stored.mark.verdict, "note": stored.mark.note, "at": _time(stored.mark.at)},
@@ -200,34 +200,6 @@ def _throughput(figures: Throughput) -> Json:
             ],
         },
         "prefill": {"lines": figures.prefill_lines, "input_throughput": figures.input_median},
-    }
-
-
-def _context(context: Context | None) -> Json:
-    if context is None:
-        return None
-    return {
-        "argv": None if context.argv is None else list(context.argv),
-        "env": None if context.env is None else dict(context.env),
-        "sglang_version": context.sglang_version,
-        "sglang_commit": context.sglang_commit,
-        "packages": dict(context.packages),
-        "host": context.host,
-        "kernel": context.kernel,
-        "image": context.image,
-        "gpus": list(context.gpus),
-        "driver": context.driver,
-        "model_configs": dict(context.model_configs),
-        "config_origin": dict(context.config_origin),
-        "model_files": [
-            {"role": file.role, "name": file.name, "size": file.size, "sha256": file.sha256}
-            for file in context.model_files
-        ],
-        "facts": dict(context.facts),
-        "start_time": _time(context.start_time),
-        "end_time": _time(context.end_time),
-        "exit_code": context.exit_code,
-        "exit_signal": context.exit_signal,
     }
 
 

@@ -25,7 +25,7 @@ from logscope.report.names import (
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.store.records import StoredRun
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|(?<![^\W_])_|_(?![^\W_]))")
 _LINK = re.compile(r"(?i)(https?|ftp|www)([:.])")
 _MENTION = re.compile(r"(@|#(?=\d))")
 _WIDEST = 400
@@ -129,8 +129,9 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
 
 def _evidence(evidence: Evidence, diff: RunDiff) -> str:
     path = evidence_path(evidence, diff)
-    place = f"{path}:{evidence.line}" if evidence.line is not None else f"{path} (not on a line of the log)"
-    return f"{evidence.run.capitalize()} run, {code(place)}:\n\n{block(evidence.text)}"
+    place = code(path if evidence.line is None else f"{path}:{evidence.line}")
+    note = " (not on a line of the log)" if evidence.line is None else ""
+    return f"{evidence.run.capitalize()} run, {place}{note}:\n\n{block(evidence.text)}"
 
 
 def _remedy(remedy: Remedy) -> str:

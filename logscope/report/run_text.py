@@ -166,11 +166,11 @@ def _throughput(stored: StoredRun, ink: Ink) -> list[str]:
         return []
     decode, prefill = figures.decode_lines, figures.prefill_lines
     count = f"{counted(decode, 'decode line')}, {counted(prefill, 'prefill line')}"
-    spread = f"{figure(figures.gen_p10)} to {figure(figures.gen_p90)}"
-    median = f"median {figure(figures.gen_median, 'tokens/s')} (p10 to p90: {spread})"
     lines = ["", ink.paint(f"Throughput ({count})", "title")]
     if figures.decode_lines:
-        lines += wrapped(f"decode   {median}, last {figure(figures.gen_last)}", "    ", " " * 13)
+        spread = f"p10 to p90: {figure(figures.gen_p10)} to {figure(figures.gen_p90)}"
+        median = f"median {figure(figures.gen_median, 'tokens/s')} ({spread})"
+        lines += wrapped(f"{median}, last {figure(figures.gen_last)}", "    decode   ")
     if figures.input_median is not None:
         lines.append(f"    prefill  median {figure(figures.input_median, 'tokens/s')}")
     if figures.accept_length is not None:

@@ -1,0 +1,74 @@
+"""The bytes of every output format over the sample logs, compared with files that are read in review.
+
+``LOGSCOPE_UPDATE_GOLDEN=1 python -m pytest tests/golden tests/test_readme.py`` writes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXPECTED = Path(__file__).parent / "expected"
+S02, S03 = "sample_logs/s02_ok_eagle3.log", "sample_logs/s03_fail_eagle3_context_len.log"
+S04 = "sample_logs/s04_ok_eagle3_overwrite_env.log"
+P01, P02 = "sample_logs/p01_perf_base.log", "sample_logs/p02_perf_regress_max_running.log"
+Q03 = "sample_logs/q03_fail_upgrade_removed_flag.log"
+R06 = "sample_logs/r06_fail_mem_fraction_too_small.log"
+R18 = "sample_logs/r18_hang_scheduler_stopped.log"
+
+CASES: dict[str, tuple[int, list[str]]] = {
+    "show_s02.txt": (0, ["show", S02]),
+    "show_s03.txt": (1, ["show", S03]),
+    "show_s03.json": (1, ["show", S03, "--format", "json"]),
+    "show_s03.md": (1, ["show", S03, "--format", "markdown"]),
+    "show_r18.txt": (1, ["show", R18]),
+    "diff_s02_s03.txt": (1, ["diff", S02, S03]),
+    "diff_s02_s03.json": (1, ["diff", S02, S03, "--format", "json"]),
+    "diff_s02_s03.md": (1, ["diff", S02, S03, "--format", "markdown"]),
+    "diff_s02_s03.html": (1, ["diff", S02, S03, "--format", "html"]),
+    "diff_s02_s03.xml": (1, ["diff", S02, S03, "--format", "junit"]),
+    "diff_s02_s03.github": (1, ["diff", S02, S03, "--format", "github"]),
+    "diff_s03_in.txt": (1, ["diff", S03, "--in", "sample_logs", "--why"]),
+    "diff_q03_in.txt": (1, ["diff", Q03, "--in", "sample_logs"]),
+    "diff_p01_p02.txt": (1, ["diff", P01, P02]),
+    "explain_r06.txt": (0, ["explain", R06, "--in", "sample_logs"]),
+    "compare_s02_s03_s04.txt": (0, ["compare", S02, S03, S04, "--width", "100"]),
+}
+
+
+def run_logscope(words: list[str], folder: Path) -> tuple[int, bytes]:
+    """The exit code and standard output of one command, run from the root of the project."""
+    environment = {**os.environ, "LOGSCOPE_DB": str(folder / "store.duckdb"), "NO_COLOR": "1", "TZ": "UTC"}
+    done = subprocess.run(
+        [sys.executable, "-m", "logscope", *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_bytes_of_a_report_are_those_of_its_golden_file(name: str, tmp_path: Path) -> None:
+    code, words = CASES[name]
+
+    got_code, got = run_logscope(words, tmp_path)
+
+    if os.environ.get("LOGSCOPE_UPDATE_GOLDEN"):
+        EXPECTED.mkdir(exist_ok=True)
+        (EXPECTED / name).write_bytes(got)
+    assert got_code == code
+    assert got.decode().splitlines() == (EXPECTED / name).read_bytes().decode().splitlines()
+    assert got == (EXPECTED / name).read_bytes()
+
+
+def test_every_golden_file_has_its_case() -> None:
+    assert {path.name for path in EXPECTED.iterdir()} == set(CASES)
