@@ -7,6 +7,7 @@ names it, never a crash.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -139,3 +140,52 @@ def _time(value: str | None, where: str) -> datetime | None:
     except ValueError as error:
         raise SourceError(f"{where}: {value!r} is no ISO 8601 time") from error
     return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def context_to_json(context: Context) -> dict[str, Json]:
+    """The JSON object that `context_from_json` reads back as an equal Context; unknown facts stay out."""
+    held: dict[str, Json] = {
+        "schema": SCHEMA,
+        "argv": None if context.argv is None else list(context.argv),
+        "env": None if context.env is None else dict(context.env),
+        "sglang_version": context.sglang_version,
+        "sglang_commit": context.sglang_commit,
+        "packages": dict(context.packages),
+        "host": context.host,
+        "kernel": context.kernel,
+        "image": context.image,
+        "gpus": list(context.gpus),
+        "driver": context.driver,
+        "model_configs": dict(context.model_configs),
+        "config_origin": dict(context.config_origin),
+        "model_files": [_file_to_json(file) for file in context.model_files],
+        "facts": dict(context.facts),
+        "start_time": _iso(context.start_time),
+        "end_time": _iso(context.end_time),
+        "exit_code": context.exit_code,
+        "exit_signal": context.exit_signal,
+    }
+    always = ("schema", "argv", "env", "exit_code", "exit_signal")
+    return {key: value for key, value in held.items() if key in always or value not in (None, {}, [])}
+
+
+def write_context(path: Path, context: Context) -> None:
+    """Writes the context file so that a reader sees the old or the new one, never a part. Raises OSError."""
+    text = json.dumps(context_to_json(context), indent=1, ensure_ascii=False) + "\n"
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _file_to_json(file: WeightFile) -> Json:
+    held: dict[str, Json] = {"role": file.role, "name": file.name, "size": file.size}
+    return held if file.sha256 is None else held | {"sha256": file.sha256}
+
+
+def _iso(moment: datetime | None) -> str | None:
+    """UTC without zone, as the record keeps it, with the zone written out."""
+    return None if moment is None else moment.isoformat() + "+00:00"
