@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
 from parsers.hot.words import Mask, Places, Words, digit_run, matches
+from parsers.rules.access import AccessLine
 
 KEY = b"INFO:   "
 """First eight bytes of a message that may be an access line."""
@@ -27,19 +28,21 @@ class AccessTaker:
 
     def __init__(self) -> None:
         self.tails = TextTable(_TAIL_WORDS, _MOST_TAILS)
+        self.lines: list[AccessLine] = []
+        """What the careful parser read from each tail, by its code."""
 
     def take(
-        self, words: Words, starts: Places, ends: Places, accepts: Callable[[int, bytes], bool]
+        self, words: Words, starts: Places, ends: Places, read: Callable[[int], AccessLine | None]
     ) -> NDArray[np.int32]:
         """The tail's code of each line; -1 for lines of another shape and for the first of each tail.
 
-        `accepts` asks the careful parser whether the line at an index, with this tail, is an access line.
+        `read` asks the careful parser what the line at an index is.
         """
         places, fits = _after_address(words, starts)
         sizes = np.where(fits, ends - places, -1)
         codes = self.tails.codes(words, places, sizes)
         trials = 0
-        while trials < _MOST_TRIALS:
+        while trials < _MOST_TRIALS and not self.tails.is_full:
             unknown = np.flatnonzero(fits & (codes < 0) & (sizes > 0) & (sizes <= self.tails.longest))
             if not unknown.size:
                 break
@@ -47,7 +50,9 @@ class AccessTaker:
             tail = words[places[first] + 8 * np.arange(_TAIL_WORDS)].tobytes()[: int(sizes[first])]
             fits[first] = False
             trials += 1
-            if accepts(first, tail) and self.tails.add(tail) is not None:
+            line = read(first)
+            if line is not None and self.tails.add(tail) is not None:
+                self.lines.append(line)
                 codes[unknown] = self.tails.codes(words, places[unknown], sizes[unknown])
                 codes[first] = -1
         return codes

@@ -7,7 +7,7 @@ import functools
 from parsers.carriers import CarrierReader
 from parsers.heads import parse_head, split_glued
 from parsers.hot.templates import Template, learn
-from parsers.rules.access import parse_access
+from parsers.rules.access import AccessLine, parse_access
 from parsers.rules.batches import parse_batch
 from parsers.times import is_dated
 
@@ -53,14 +53,14 @@ class ReaderEye:
         line = parse_batch(text)
         return learn(text, line) if line is not None else None
 
-    def is_request(self, body: bytes) -> bool:
-        """True when the message is an access line of level INFO."""
+    def request(self, body: bytes) -> AccessLine | None:
+        """The message as an access line of level INFO."""
         try:
             text = _TIME + "] " + body.decode("ascii")
         except UnicodeDecodeError:
-            return False
+            return None
         head = parse_head(text)
-        return head is not None and head.level == "INFO" and parse_access(text[head.end :]) is not None
+        return parse_access(text[head.end :]) if head is not None and head.level == "INFO" else None
 
 
 def _is_regular(rest: str) -> bool:

@@ -195,7 +195,7 @@ def _times(words: Words, places: Places) -> tuple[NDArray[np.int64], Mask]:
 
 def _shape_holds(loaded: Words, shape: bytes) -> Mask:
     (piece,) = _pieces(shape)
-    same = (loaded & piece.mask) == piece.value
+    same: Mask = (loaded & piece.mask) == piece.value
     same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
     return same
 

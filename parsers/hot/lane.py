@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.hot import access, templates
+from parsers.hot import templates
+from parsers.hot.access import KEY as ACCESS_KEY
+from parsers.hot.access import AccessTaker
 from parsers.hot.heads import HeadLines, HeadTaker
 from parsers.hot.templates import Column, Template
-from parsers.hot.words import Bytes, Mask, Places, Words, padded, word, words_of
+from parsers.hot.words import Buffer, Bytes, Mask, Places, Words, word, words_of
+from parsers.rules.access import AccessLine
 
 BATCH_KEYS = (b"Decode b", b"Prefill ", b"Mixed ba")
 _MOST_TEMPLATES = 48
@@ -37,8 +40,8 @@ class CarefulEye(Protocol):
         """What a batch line's message teaches; None when it must not be repeated."""
         ...
 
-    def is_request(self, body: bytes) -> bool:
-        """True when the message is an access line."""
+    def request(self, body: bytes) -> AccessLine | None:
+        """The message as an access line."""
         ...
 
 
@@ -90,20 +93,31 @@ class _Taken:
     values: dict[str, Column]
 
 
+_State: TypeAlias = tuple[HeadTaker, AccessTaker, dict[bytes, list[Template]], int]
+
+
 @dataclass(slots=True)
 class HotLane:
     """Takes regular lines; what it learned of a file is kept, so that it can be pickled and go on."""
 
     heads: HeadTaker = field(default_factory=HeadTaker)
-    access: access.AccessTaker = field(default_factory=access.AccessTaker)
+    access: AccessTaker = field(default_factory=AccessTaker)
     templates: dict[bytes, list[Template]] = field(default_factory=dict)
     refused: int = 0
+    buffer: Buffer = field(default_factory=Buffer)
+
+    def __getstate__(self) -> _State:
+        return self.heads, self.access, self.templates, self.refused
+
+    def __setstate__(self, state: _State) -> None:
+        self.heads, self.access, self.templates, self.refused = state
+        self.buffer = Buffer()
 
     def take(self, block: bytes, eye: CarefulEye) -> HotBlock:
         """Take what can be taken exactly from whole lines; `block` ends at a line's end."""
-        text = padded(block)
+        text = self.buffer.padded(block)
         words = words_of(text)
-        starts, ends = _cut(text, block)
+        starts, ends = _cut(text, block, self.buffer.line_ends(len(block)))
         heads = self._heads(block, words, starts, ends, eye)
         first = words[heads.bodies]
         taken: list[_Taken] = []
@@ -111,7 +125,7 @@ class HotLane:
             places = np.flatnonzero((first == word(key)) & (heads.tags >= 0))
             if places.size:
                 taken += self._batches(key, block, words, places, heads, ends, eye)
-        requests = self._requests(block, words, np.flatnonzero(first == word(access.KEY)), heads, ends, eye)
+        requests = self._requests(block, words, np.flatnonzero(first == word(ACCESS_KEY)), heads, ends, eye)
         batches = _in_line_order(taken, heads)
         is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
         is_taken[batches.rows] = True
@@ -210,18 +224,17 @@ class HotLane:
         stops = ends[heads.rows[places]]
         bodies = heads.bodies[places]
 
-        def accepts(index: int, tail: bytes) -> bool:
-            return eye.is_request(block[bodies[index] : stops[index]])
+        def read(index: int) -> AccessLine | None:
+            return eye.request(block[bodies[index] : stops[index]])
 
-        codes = self.access.take(words, bodies, stops, accepts)
+        codes = self.access.take(words, bodies, stops, read)
         kept = codes >= 0
         places = places[kept]
         return RequestRows(heads.rows[places], heads.at[places], heads.prefixes[places], codes[kept])
 
 
-def _cut(text: Bytes, block: bytes) -> tuple[Places, Places]:
+def _cut(text: Bytes, block: bytes, stops: Places) -> tuple[Places, Places]:
     """Begin and end of each line."""
-    stops = np.flatnonzero(text[: len(block)] == 10)
     starts = np.empty_like(stops)
     if stops.size:
         starts[0] = 0

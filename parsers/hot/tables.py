@@ -32,11 +32,16 @@ class TextTable:
         """Longest text in bytes."""
         return 8 * self.width
 
+    @property
+    def is_full(self) -> bool:
+        """True when no more texts are taken."""
+        return len(self.texts) >= self.limit
+
     def add(self, text: bytes) -> int | None:
         """The code of a text, new or known; None when the table is full or the text too long."""
         if text in self.texts:
             return self.texts.index(text)
-        if len(self.texts) >= self.limit or len(text) > self.longest:
+        if self.is_full or len(text) > self.longest:
             return None
         code = len(self.texts)
         self.texts.append(text)

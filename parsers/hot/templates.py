@@ -16,7 +16,18 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from parsers.hot.words import PAD, Mask, Places, Words, digit_run, is_number, low_mask, matches, value_of, word
+from parsers.hot.words import (
+    PAD,
+    Mask,
+    Places,
+    Words,
+    digit_run,
+    is_number,
+    low_mask,
+    matches,
+    value_of,
+    word,
+)
 
 if TYPE_CHECKING:
     from parsers.rules.batches import BatchLine
@@ -144,7 +155,8 @@ def _read_decimal(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Col
     whole *= _U(10**slot.decimals)
     whole += value_of(after, after_bits)
     cursor += slot.decimals
-    return whole.astype(np.float64) / float(10**slot.decimals)
+    values: NDArray[np.float64] = whole.astype(np.float64) / float(10**slot.decimals)
+    return values
 
 
 def _read_flag(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column:
@@ -155,7 +167,8 @@ def _read_flag(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column
     passed &= is_true | is_false
     cursor += 5
     cursor -= is_true
-    return is_true.astype(np.int8)
+    flags: NDArray[np.int8] = is_true.astype(np.int8)
+    return flags
 
 
 _READERS: dict[str, Callable[[Words, Places, Slot, Mask], Column]] = {
@@ -169,9 +182,9 @@ def _other(pairs: list[tuple[str, Column]]) -> NDArray[np.object_]:
     """The JSON object of the pairs without a column, as the careful parser writes it."""
     names = [json.dumps(name, ensure_ascii=False) for name, _ in pairs]
     columns = [_texts(column) for _, column in pairs]
-    rows = ["{" + ", ".join(f"{n}: {v}" for n, v in zip(names, row, strict=True)) + "}" for row in zip(*columns, strict=True)]
-    texts: NDArray[np.object_] = np.empty(len(rows), dtype=np.object_)
-    texts[:] = rows
+    form = "{" + ", ".join(name.replace("%", "%%") + ": %s" for name in names) + "}"
+    texts: NDArray[np.object_] = np.empty(len(columns[0]), dtype=np.object_)
+    texts[:] = [form % row for row in zip(*columns, strict=True)]
     return texts
 
 

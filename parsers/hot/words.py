@@ -31,12 +31,27 @@ _EIGHT = _U(1 + (10000 << 32))
 _S8, _S16, _S32 = _U(8), _U(16), _U(32)
 
 
-def padded(block: bytes | bytearray | memoryview) -> Bytes:
-    """The block's bytes with PAD zeros after them."""
-    text = np.empty(len(block) + PAD, dtype=np.uint8)
-    text[: len(block)] = np.frombuffer(block, dtype=np.uint8)
-    text[len(block) :] = 0
-    return text
+class Buffer:
+    """Room for one block, used again for the next: fresh megabytes cost more in page faults than the copy."""
+
+    def __init__(self) -> None:
+        self._text: Bytes = np.empty(0, dtype=np.uint8)
+        self._is_end: Mask = np.empty(0, dtype=np.bool_)
+
+    def padded(self, block: bytes) -> Bytes:
+        """The block's bytes with PAD zeros after them."""
+        size = len(block)
+        if self._text.size < size + PAD or self._text.size > 4 * (size + PAD):
+            self._text = np.empty(size + size // 8 + PAD, dtype=np.uint8)
+            self._is_end = np.empty(self._text.size, dtype=np.bool_)
+        self._text[:size] = np.frombuffer(block, dtype=np.uint8)
+        self._text[size : size + PAD] = 0
+        return self._text[: size + PAD]
+
+    def line_ends(self, size: int) -> Places:
+        """Where each of the first `size` bytes is a line's end."""
+        is_end = np.equal(self._text[:size], 10, out=self._is_end[:size])
+        return np.flatnonzero(is_end)
 
 
 def words_of(text: Bytes) -> Words:
@@ -59,8 +74,9 @@ def matches(words: Words, places: Places, label: bytes) -> Mask:
     """Where `label` stands, byte for byte, at each place."""
     size = len(label)
     if size < 8:
-        return (words[places] & low_mask(size)) == word(label)
-    same = words[places] == word(label)
+        short: Mask = (words[places] & low_mask(size)) == word(label)
+        return short
+    same: Mask = words[places] == word(label)
     for offset in [*range(8, size - 7, 8), *([size - 8] if size % 8 else [])]:
         same &= words[places + offset] == word(label[offset:])
     return same
