@@ -129,7 +129,8 @@ def test_new_window_size_is_seen(recorder: Recorder) -> None:
 def test_job_control_stops_and_continues_the_command(recorder: Recorder) -> None:
     own = recorder.words("x")
     script = "i=0; while [ $i -lt 40 ]; do echo tick $i; sleep 0.1; i=$((i+1)); done"
-    shell = f"set -m\n{_quoted([*own[: own.index('--') + 1], 'sh', '-c', script])}\necho stopped $?\nfg\necho over $?\n"
+    job = _quoted([*own[: own.index("--") + 1], "sh", "-c", script])
+    shell = f"set -m\n{job}\necho stopped $?\nfg\necho over $?\n"
     terminal = Terminal(["bash", "--norc", "-c", shell], recorder)
     terminal.read_until(b"tick 3")
 
