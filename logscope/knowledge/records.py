@@ -130,6 +130,8 @@ class AtlasRule:
     cause_title: str = ""
     cause_frames: tuple[str, ...] = ()
     """Words of which one must stand in a traceback frame for the rule to hold; () asks for none."""
+    cause_score: float = 0.5
+    """How sure the failure alone makes that cause, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
