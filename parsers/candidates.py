@@ -1,0 +1,112 @@
+"""Errors and warnings of one run, folded by fingerprint, in bounded memory.
+
+A log may hold millions of errors: of each fingerprint the first and the latest occurrences and a
+count are kept; of the fingerprints the earliest and the latest.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from parsers.records import Frame, Stage
+from parsers.rules.message_rule import Weight
+
+MAX_EARLY = 1000
+MAX_LATE = 1000
+MAX_OCCURRENCES = 8
+"""Occurrences kept at each end."""
+MAX_RANKS = 1024
+MAX_MESSAGE = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One time that a message was printed."""
+
+    line: int
+    rank: str
+    at: datetime | None
+    stage: Stage | None
+
+
+@dataclass(slots=True)
+class Candidate:
+    """All occurrences of one message."""
+
+    fingerprint: str
+    weight: Weight
+    rule: str
+    type: str | None
+    message: str
+    excerpt: str
+    level: str
+    context: str = ""
+    """What the log said just before a traceback: names the part of the server that ended."""
+    is_fatal: bool = False
+    """True when the context says that the process ends with it."""
+    is_certain: bool = True
+    """False for a class that was read from a cut traceback."""
+    note: str = ""
+    """Why this exception of its chain was taken."""
+    frames: tuple[Frame, ...] = ()
+    text: str = ""
+    count: int = 0
+    ranks: dict[str, None] = field(default_factory=dict)
+    first: list[Occurrence] = field(default_factory=list)
+    latest: list[Occurrence] = field(default_factory=list)
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        """The kept occurrences in order."""
+        yield from self.first
+        yield from self.latest
+
+    @property
+    def first_line(self) -> int:
+        return self.first[0].line
+
+    @property
+    def last_line(self) -> int:
+        return (self.latest or self.first)[-1].line
+
+    def add(self, occurrence: Occurrence) -> None:
+        """Counts one more occurrence."""
+        self.count += 1
+        if len(self.first) < MAX_OCCURRENCES or occurrence.line < self.first[-1].line:
+            insort(self.first, occurrence, key=lambda one: one.line)
+            del self.first[MAX_OCCURRENCES:]
+        else:
+            self.latest.append(occurrence)
+            if len(self.latest) > MAX_OCCURRENCES:
+                del self.latest[0]
+        if occurrence.rank and len(self.ranks) < MAX_RANKS:
+            self.ranks[occurrence.rank] = None
+
+
+@dataclass(slots=True)
+class CandidateTable:
+    """The candidates of one run by weight and fingerprint."""
+
+    early: dict[tuple[str, Weight], Candidate] = field(default_factory=dict)
+    late: dict[tuple[str, Weight], Candidate] = field(default_factory=dict)
+    dropped: int = 0
+
+    def get(self, fingerprint: str, weight: Weight) -> Candidate | None:
+        key = (fingerprint, weight)
+        return self.early.get(key) or self.late.get(key)
+
+    def put(self, candidate: Candidate) -> None:
+        key = (candidate.fingerprint, candidate.weight)
+        if len(self.early) < MAX_EARLY:
+            self.early[key] = candidate
+            return
+        self.late[key] = candidate
+        if len(self.late) > MAX_LATE:
+            del self.late[next(iter(self.late))]
+            self.dropped += 1
+
+    def all(self) -> list[Candidate]:
+        """All kept candidates by first line."""
+        return sorted([*self.early.values(), *self.late.values()], key=lambda one: one.first_line)

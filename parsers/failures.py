@@ -1,0 +1,286 @@
+"""Reads the errors, warnings and tracebacks out of the lines of one run, and concludes how it ended.
+
+`FailureReader` takes lines in order and understands those that belong to an error; ordinary lines
+cost a few substring searches. It decides nothing while reading: what was the root error and how the
+launch ended is judged in `conclude` from everything that was seen (`parsers.root`, `parsers.outcome`).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import regex
+
+from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
+from parsers.fingerprint import message_fingerprint
+from parsers.outcome import conclude
+from parsers.records import Conclusion, Frame, Line, Progress, Stage
+from parsers.rules.benign import BENIGN_RULES
+from parsers.rules.chains import ExceptionView, judge_exception, pick_link
+from parsers.rules.echoes import ECHO_RULES
+from parsers.rules.errors import ERROR_RULES, WORDED_RULES
+from parsers.rules.message_rule import MessageRule, Taken, Weight, take
+from parsers.rules.native import NATIVE_RULES, signal_name
+from parsers.tracebacks import HEADER, Traceback, TracebackReader, read_exception
+
+STRONG_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES)
+"""Rules that end the message of an exception when they take a line."""
+
+ALL_RULES: tuple[MessageRule, ...] = (*STRONG_RULES, *BENIGN_RULES, *WORDED_RULES)
+"""In the order in which a line is offered to them."""
+
+TRIGGERS: tuple[str, ...] = (
+    "error", "warn", "fail", "exception", "killed", "signal", "sigquit", "sigterm", "sigint", "sigsegv", "*** sig", "abort", "terminat", "assert",
+    "timeout", "timed out", "exit code", "exitcode", "exited with", "crash", "not supported", "unsupported", "fallback", "fall back", "falling back",
+    "deprecat", "ignor", "out of memory", "oom", "cannot", "can't", "could not", "unable", "dead", "died", "closed by peer", "reset by peer",
+    "panic", "leak", "nan in", "invalid", "not found", "not available", "not avail", "not installed", "not enough", "no module named", "disabled",
+    "utomatically", "adjusted", "reset to", "already in use", "eaddrinuse", "command not found", "segfault", "segmentation", "core dumped",
+    "cancelled", "due to ", "us: ", "hsa", "corrupt", "free()", "double free", "smashing", "xid", "peer ranks", "rope_scaling", "slow ", "fast processor",
+    "scaling factors", "default moe", "moe kernel", "pre-compile", "deepgemm", "will be removed", "retract", "larger than the profiled", "params_dict",
+    "root' user", "running pip", "index-url", "resolver", "unauthenticated", "sub-optimal", "not fully", "may lead", "might", "roll back", "memory leak",
+    "turned o", "libibverbs", "/plugin", "torch_cuda_arch", "init ok", "kill_process_tree", "py-spy", "pyspy", "coredump", "live scheduler", "dumping",
+    "pending", "event loop", "back-off", "crashloop", "curesult", "cuda_error", "err0", "aclnn", "ez9999", "ccl warn", "remoteerror", "broken pipe",
+    "terminate called", "fault", "generation config", "backoff", "stopping container", "dump signal", "received", "unexpected",
+)  # fmt: skip
+"""In lower case; a line without any of them is no error or warning (glog letters apart)."""
+
+_GLOG = regex.compile(r"^[EFW]\d{4}")
+_C10D = regex.compile(r"\[[EWF] ?\d{3}|\[[EWF] \w+\.cpp")
+_INTRODUCTION = regex.compile(
+    r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Error processing|Task exception|--- Logging error)|ASGI application"
+    r"|[Ww]arm-?up|hit an exception|^(?:ERROR|FAIL): "
+)
+"""Sentences that stand above a traceback and say which part of a server, or what else, it belongs to."""
+_DUMPED = regex.compile(r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests|server_args=)")
+"""Lines that print requests or arguments: what stands in them is quoted."""
+
+_DUMP_LINE = regex.compile(
+    r"^(?:(?:Current )?[Tt]hread 0x|Current thread|\s*File \"|Extension modules:|frame #\d+:|Exception raised from|\s+<no Python frame>|Process \d+: |Python v\d"
+    r"|Thread \d+ \(|Thread \d+$|\s{4}\S.* \([^()]*:\d+\)|\s*\d+ +(?:0x|/)|={4,}|CUDA kernel errors|For debugging consider|Compile with `TORCH|\s*\.\.\.)"
+)
+_CURRENT_THREAD = regex.compile(r"^Current thread 0x")
+_FAULT_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+) in (?P<function>\S+)')
+MAX_DUMP_LINES = 600
+MAX_CACHE = 4096
+MAX_CACHED_LENGTH = 600
+
+
+@dataclass(slots=True)
+class _Dump:
+    """Stack dumps that follow a native error."""
+
+    candidate: Candidate
+    left: int = MAX_DUMP_LINES
+    is_current: bool = False
+    frames: list[Frame] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A native line whose message stands on the next line (C++ ``what():``, Rust panics)."""
+
+    line: Line
+    taken: Taken
+    stage: Stage | None
+
+
+class FailureReader:
+    """Collects what went wrong in one run. Feed it every line that is no batch and no access line."""
+
+    def __init__(self) -> None:
+        self._table = CandidateTable()
+        self._tracebacks = TracebackReader()
+        self._known: dict[tuple[str, str | None], Taken | None] = {}
+        self._dumps: dict[str, _Dump] = {}
+        self._pending: dict[str, _Pending] = {}
+        self._last_at: datetime | None = None
+        self._last_line = 0
+        self._last_taken_line = 0
+
+    def feed(self, line: Line, stage: Stage | None) -> bool:
+        """True when the line is understood as part of an error, a warning or a traceback."""
+        body = line.body
+        tracebacks = self._tracebacks
+        self._last_line = line.number
+        if line.at is not None:
+            self._last_at = line.at
+        if self._pending and self._finish_pending(line, stage):
+            return True
+        if tracebacks.open or HEADER in body:
+            taken = self._feed_traceback(line, stage)
+            if tracebacks.done:
+                self._fetch_tracebacks()
+            if taken:
+                return True
+        understood = self._take_line(line, stage)
+        if (understood or body[-1:] == ":") and _INTRODUCTION.search(body, 0, 300) is not None:
+            tracebacks.note(line.label, body, line.number)
+        return understood
+
+    def conclude(self, progress: Progress) -> Conclusion:
+        """How the launch ended, as far as the lines so far tell; more lines may be fed afterwards."""
+        ended = copy.deepcopy(self)
+        for pending in list(ended._pending.values()):
+            ended._record_taken(pending.taken, pending.line, pending.stage)
+        ended._tracebacks.finish()
+        ended._fetch_tracebacks()
+        return conclude(ended._table.all(), progress, ended._last_at)
+
+    def _feed_traceback(self, line: Line, stage: Stage | None) -> bool:
+        label = line.label
+        if not line.has_head and self._tracebacks.is_in_message(label) and HEADER not in line.body:
+            taken = take(STRONG_RULES, line.body) if _is_suspicious(line.body) else None
+            if taken is not None and taken.rule.weight is not Weight.LOGGED:
+                self._tracebacks.finish(label)
+                return False
+        return self._tracebacks.feed(line, stage)
+
+    def _take_line(self, line: Line, stage: Stage | None) -> bool:
+        key = (line.body, line.level)
+        if key in self._known:
+            taken = self._known[key]
+        else:
+            taken = _understand(line)
+            if len(line.body) <= MAX_CACHED_LENGTH:
+                if len(self._known) >= MAX_CACHE:
+                    self._known.clear()
+                self._known[key] = taken
+        if taken is None:
+            return bool(self._dumps) and self._continue_dump(line)
+        if taken.rule.id in _NEXT_LINE:
+            self._pending[line.label] = _Pending(line, taken, stage)
+            return True
+        self._record_taken(taken, line, stage)
+        return True
+
+    def _finish_pending(self, line: Line, stage: Stage | None) -> bool:
+        """Joins a native line with the line that holds its message."""
+        pending = self._pending.pop(line.label, None)
+        if pending is None:
+            return False
+        follows = _NEXT_LINE[pending.taken.rule.id].match(line.body) if not line.has_head else None
+        if follows is None:
+            self._record_taken(pending.taken, pending.line, pending.stage)
+            return False
+        whole = Taken(pending.taken.rule, pending.taken.type, follows["message"].strip())
+        self._record_taken(whole, line, pending.stage)
+        return True
+
+    def _record_taken(self, taken: Taken, line: Line, stage: Stage | None) -> None:
+        type_name = signal_name(taken.message) if taken.rule.id == "caught-signal" else taken.type
+        candidate = self._record(
+            taken.rule.weight, taken.rule.id, type_name, taken.message, line.text.strip(), taken.rule.level,
+            Occurrence(line.number, line.rank, line.at, stage),
+        )  # fmt: skip
+        if taken.rule.weight in _DUMPING or taken.rule.id == "crash-diagnostics":
+            self._dumps[line.label] = _Dump(candidate)
+
+    def _record(
+        self, weight: Weight, rule: str, type_name: str | None, message: str, excerpt: str, level: str, occurrence: Occurrence
+    ) -> Candidate:
+        message = message[:MAX_MESSAGE]
+        print_ = message_fingerprint(type_name, message)
+        candidate = self._table.get(print_, weight)
+        if candidate is None:
+            candidate = Candidate(print_, weight, rule, type_name, message, excerpt[:2000], level)
+            self._table.put(candidate)
+        candidate.add(occurrence)
+        return candidate
+
+    def _fetch_tracebacks(self) -> None:
+        for block in self._tracebacks.take_done():
+            self._record_traceback(block)
+
+    def _record_traceback(self, block: Traceback) -> None:
+        if not block.links:
+            return
+        chosen, note = pick_link(block.links)
+        for index, link in enumerate(block.links):
+            view = judge_exception(ExceptionView(link.type, link.message, link.frames, block.context))
+            weight, level = view.weight, "error"
+            if index != chosen and weight in _REAL:
+                weight = Weight.WRAPPER
+            candidate = self._record(
+                weight, view.rule, link.type, link.message, link.excerpt, level,
+                Occurrence(link.line, block.rank, block.at, block.stage),
+            )  # fmt: skip
+            if candidate.count == 1:
+                candidate.context, candidate.is_fatal, candidate.is_certain = block.context, view.is_fatal, link.is_certain
+                candidate.frames, candidate.note = link.frames, note if index == chosen else ""
+                if index == chosen:
+                    candidate.text = "\n".join(block.text)
+
+    def _continue_dump(self, line: Line) -> bool:
+        dump = self._dumps.get(line.label)
+        if dump is None:
+            return False
+        if line.has_head:
+            self._end_dump(line.label, dump)
+            return False
+        dump.left -= 1
+        if dump.left <= 0:
+            self._end_dump(line.label, dump)
+            return False
+        body = line.body[:2000]
+        if not body.strip():
+            dump.is_current = False
+            return True
+        if _CURRENT_THREAD.match(body):
+            dump.is_current = True
+            return True
+        if dump.is_current:
+            frame = _FAULT_FRAME.match(body)
+            if frame is not None and len(dump.frames) < 200:
+                dump.frames.append(Frame(frame["file"], int(frame["line"]), frame["function"]))
+                dump.candidate.frames = tuple(reversed(dump.frames))
+        return _DUMP_LINE.match(body) is not None
+
+    def _end_dump(self, label: str, dump: _Dump) -> None:
+        del self._dumps[label]
+
+
+_REAL = frozenset({Weight.EXCEPTION, Weight.REQUEST, Weight.WARMUP, Weight.PEER})
+_DUMPING = frozenset({Weight.NATIVE, Weight.DUMP, Weight.ERROR})
+_NEXT_LINE = {
+    "cpp-terminate": regex.compile(r"^\s*what\(\): +(?P<message>.+)"),
+    "rust-panic": regex.compile(r"^(?P<message>(?!note: |stack backtrace)\S.*)"),
+}
+
+
+def _is_suspicious(body: str) -> bool:
+    low = body[:4000].lower()
+    for word in TRIGGERS:
+        if word in low:
+            return True
+    return _GLOG.match(body) is not None or _C10D.search(body, 0, 400) is not None
+
+
+_LEVELS = {"ERROR": Weight.LOGGED, "CRITICAL": Weight.LOGGED, "FATAL": Weight.LOGGED, "WARNING": Weight.WARNING, "WARN": Weight.WARNING}
+_LEVEL_RULES = {
+    Weight.LOGGED: MessageRule("level-word", Weight.LOGGED, (), regex.compile("")),
+    Weight.WARNING: MessageRule("level-word-warning", Weight.WARNING, (), regex.compile("")),
+}
+_BARE_RULE = MessageRule("bare-exception", Weight.EXCEPTION, (), regex.compile(""))
+
+
+def _understand(line: Line) -> Taken | None:
+    """What one line says by itself, or None."""
+    body = line.body
+    weight = _LEVELS.get(line.level or "")
+    if weight is None and not _is_suspicious(body):
+        return None
+    if _DUMPED.match(body):
+        return None
+    taken = take((*STRONG_RULES, *BENIGN_RULES), body)
+    if taken is not None:
+        return taken
+    bare = read_exception(body[:2000].rstrip(), is_strict=True, is_bare=True) if not line.has_head or line.rank else None
+    if bare is not None and ":" in body:
+        view = judge_exception(ExceptionView(bare[0], bare[1], (), ""))
+        rule = _BARE_RULE if view.weight is Weight.EXCEPTION else MessageRule(view.rule, view.weight, (), _BARE_RULE.pattern)
+        return Taken(rule, bare[0], bare[1])
+    if weight is not None:
+        return Taken(_LEVEL_RULES[weight], None, body.strip()[:2000])
+    return take(WORDED_RULES, body)

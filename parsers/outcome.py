@@ -1,0 +1,247 @@
+"""How a launch ended: read from its log, and refined with what a log cannot hold.
+
+The words are those of the public contract. Where the text cannot tell, the answer is `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from parsers.candidates import Candidate
+from parsers.records import Conclusion, Event, EventRole, Outcome, Progress, RootError, Stage
+from parsers.root import LAST_PEER_TIER, Choice, Marks, choose_root, find_marks, weight_after_ready
+from parsers.rules.message_rule import Weight
+
+SILENT_AFTER = timedelta(seconds=60)
+"""Silence before ready, while something else still printed, that counts as hanging."""
+HUNG_AFTER = timedelta(seconds=30)
+"""Silence before ready up to the moment the process was killed that counts as hanging."""
+
+
+def conclude(candidates: Sequence[Candidate], progress: Progress, last_work_at: datetime | None) -> Conclusion:
+    """Outcome, stage, reason, root error and events of a run."""
+    marks = find_marks(candidates, progress)
+    choice = choose_root(candidates, progress, marks)
+    outcome, reason = _outcome(candidates, progress, marks, choice, last_work_at)
+    root = _root_error(choice) if _has_root(outcome, choice) else None
+    if root is None and choice.root is not None:
+        choice.roles[id(choice.root)] = _role_without_root(choice, outcome)
+    events = tuple(_event(one, choice) for one in candidates)
+    stage = _stage(progress, marks)
+    return Conclusion(outcome, marks.own_ready is not None, stage, reason, root, events)
+
+
+def _outcome(
+    candidates: Sequence[Candidate], progress: Progress, marks: Marks, choice: Choice, last_work_at: datetime | None
+) -> tuple[Outcome, str]:
+    ready = marks.own_ready is not None
+    where = _place(progress, ready)
+    root = choice.root
+    killed = _kill_evidence(candidates, marks, choice)
+    if killed is not None:
+        return Outcome.KILLED, f"{killed.message[:160]} (line {killed.first_line}), and no earlier error"
+    if root is not None and root.weight is Weight.REQUEST and choice.tier > 0 and marks.sigquit is None:
+        root = None
+    if root is not None and _is_worth_failing(root, choice, marks):
+        occurrence = choice.occurrence
+        assert occurrence is not None
+        return Outcome.FAILED, f"{_title(root)} (line {occurrence.line}) {where}"
+    if marks.stop is not None:
+        if ready:
+            return Outcome.READY, f"ready, then told to end (line {marks.stop})"
+        if marks.sigquit is None or marks.stop < marks.sigquit:
+            if _has_served(progress):
+                return Outcome.READY, f"was serving, then told to end (line {marks.stop})"
+            return Outcome.KILLED, f"told to end (line {marks.stop}) {where}"
+    if marks.sigquit is not None:
+        return Outcome.FAILED, f"a child process failed (line {marks.sigquit}) {where}, and its error is not in the log"
+    return _without_end(candidates, progress, marks, last_work_at)
+
+
+def _without_end(
+    candidates: Sequence[Candidate], progress: Progress, marks: Marks, last_work_at: datetime | None
+) -> tuple[Outcome, str]:
+    """The text simply stops."""
+    leaked = next((one for one in candidates if one.rule == "leaked-resources"), None)
+    died_silently = leaked is not None and leaked.last_line >= progress.last_line - 4
+    if marks.own_ready is not None:
+        if died_silently:
+            assert leaked is not None
+            return Outcome.KILLED, f"ready, then gone without a word: what it left was cleaned up (line {leaked.last_line})"
+        return Outcome.READY, f"ready (line {marks.own_ready}), and no fatal error after it"
+    if died_silently and (progress.milestones or progress.server_args_line is not None):
+        assert leaked is not None
+        return Outcome.KILLED, f"gone without a word in {_stage_word(progress)}: what it left was cleaned up (line {leaked.last_line})"
+    if _has_served(progress):
+        return Outcome.RUNNING, "serving, and the text just stops"
+    if progress.last_at is not None and last_work_at is not None and progress.milestones:
+        silence = _span(last_work_at, progress.last_at)
+        if silence is not None and silence >= SILENT_AFTER and progress.batch_lines == 0:
+            return Outcome.HUNG, f"silent for {silence.total_seconds():.0f} s in {_stage_word(progress)} while probes went on"
+    if not progress.milestones and progress.server_args_line is None:
+        return Outcome.UNKNOWN, "no launch and no end of one is in the text"
+    return Outcome.UNKNOWN, f"the text stops in {_stage_word(progress)}: hung or still starting"
+
+
+def _kill_evidence(candidates: Sequence[Candidate], marks: Marks, choice: Choice) -> Candidate | None:
+    """The sign of a killing from outside that no error came before."""
+    for one in candidates:
+        if weight_after_ready(one, marks.own_ready) is not Weight.KILL:
+            continue
+        if marks.stop is not None and one.first_line > marks.stop:
+            continue
+        if choice.root is None or choice.occurrence is None or choice.tier > LAST_PEER_TIER:
+            return one
+        if one.rule == "kernel-oom" and (choice.tier == LAST_PEER_TIER or one.first_line < choice.occurrence.line):
+            return one
+        if choice.tier == LAST_PEER_TIER and one.first_line < choice.occurrence.line:
+            return one
+    return None
+
+
+def _is_worth_failing(root: Candidate, choice: Choice, marks: Marks) -> bool:
+    """True when this root shows that the launch failed, rather than that something was said."""
+    if root.weight is Weight.CONSEQUENCE:
+        return marks.sigquit is not None or root.rule in ("consequence-class", "exit-code", "child-failed")
+    if root.weight is Weight.FORERUNNER and choice.tier > 0:
+        return marks.own_ready is None
+    return True
+
+
+def _has_root(outcome: Outcome, choice: Choice) -> bool:
+    if choice.root is None:
+        return False
+    if outcome is Outcome.FAILED:
+        return choice.root.weight is not Weight.CONSEQUENCE or choice.root.rule == "consequence-class"
+    return outcome is Outcome.RUNNING and choice.root.weight is Weight.REQUEST
+
+
+def _role_without_root(choice: Choice, outcome: Outcome) -> tuple[EventRole, str]:
+    assert choice.root is not None
+    if choice.root.weight is Weight.REQUEST:
+        return EventRole.REQUEST, "ended one request, not the server"
+    return EventRole.ECHO, f"the launch counts as {outcome.value}"
+
+
+def _root_error(choice: Choice) -> RootError:
+    root, occurrence = choice.root, choice.occurrence
+    assert root is not None and occurrence is not None
+    return RootError(
+        root.type or "",
+        root.message,
+        occurrence.line,
+        occurrence.rank,
+        root.fingerprint,
+        root.frames,
+        choice.reason,
+        tuple(root.ranks),
+        root.excerpt,
+    )
+
+
+def _event(one: Candidate, choice: Choice) -> Event:
+    role, reason = choice.roles.get(id(one), (EventRole.NONE, ""))
+    first, last = one.first[0], (one.latest or one.first)[-1]
+    return Event(
+        fingerprint=one.fingerprint,
+        level=one.level,
+        type=one.type,
+        message=one.message,
+        line=first.line,
+        last_line=last.line,
+        count=one.count,
+        ranks=tuple(one.ranks),
+        benign=one.weight is Weight.NOTICE,
+        at=first.at,
+        last_at=last.at,
+        stage=first.stage,
+        role=role,
+        role_reason=reason,
+        rule=one.rule,
+        excerpt=one.excerpt,
+        traceback=one.frames,
+        traceback_text=one.text,
+    )
+
+
+def _has_served(progress: Progress) -> bool:
+    """True when requests were served without the ready line being in the text."""
+    return progress.last_good_request_line is not None and progress.batch_lines > 1 or _has_decoded(progress)
+
+
+def _has_decoded(progress: Progress) -> bool:
+    return progress.batch_lines > 0 and progress.server_args_line is None
+
+
+def _stage(progress: Progress, marks: Marks) -> Stage | None:
+    order = list(Stage)
+    reached = [m.stage for m in progress.milestones]
+    if marks.own_ready is None:
+        reached = [stage for stage in reached if stage not in (Stage.SERVING, Stage.SHUTDOWN)]
+        if _has_served(progress):
+            reached.append(Stage.SERVING)
+    if not reached:
+        return Stage.ARGS if progress.server_args_line is not None else None
+    return max(reached, key=order.index)
+
+
+def _stage_word(progress: Progress) -> str:
+    stage = _stage(progress, Marks(None, None, None, None))
+    return f"stage {stage.value}" if stage is not None else "an early stage"
+
+
+def _place(progress: Progress, ready: bool) -> str:
+    return "after ready" if ready else f"in {_stage_word(progress)}"
+
+
+def _title(root: Candidate) -> str:
+    first = root.message.split("\n", 1)[0][:160]
+    if not root.type or first.startswith(root.type):
+        return first or "an error"
+    return f"{root.type}: {first}" if first else root.type
+
+
+def _span(earlier: datetime, later: datetime) -> timedelta | None:
+    try:
+        return later - earlier
+    except TypeError:
+        return None
+
+
+def refine(
+    conclusion: Conclusion,
+    exit_code: int | None,
+    exit_signal: str | None,
+    start_time: datetime | None,
+    end_time: datetime | None,
+    last_log_time: datetime | None,
+) -> tuple[Outcome, str]:
+    """Outcome and reason with what only the surroundings of a launch can tell; all may be None."""
+    outcome, reason = conclusion.outcome, conclusion.reason
+    signal = (exit_signal or "").upper().removeprefix("SIG")
+    if outcome in (Outcome.FAILED, Outcome.HUNG):
+        return outcome, reason
+    if conclusion.ready:
+        return _refine_ready(conclusion, exit_code, signal)
+    if outcome is Outcome.KILLED and signal not in ("KILL", "9"):
+        return outcome, reason
+    if signal:
+        silence = _span(last_log_time, end_time) if last_log_time and end_time else None
+        if signal in ("KILL", "9") and silence is not None and silence >= HUNG_AFTER:
+            return Outcome.HUNG, f"silent for {silence.total_seconds():.0f} s before it was killed; {reason}"
+        return Outcome.KILLED, f"ended by SIG{signal}; {reason}"
+    if exit_code:
+        return Outcome.FAILED, f"exit status {exit_code}; {reason}"
+    return outcome, reason
+
+
+def _refine_ready(conclusion: Conclusion, exit_code: int | None, signal: str) -> tuple[Outcome, str]:
+    """A ready launch: SIGKILL after an orderly stop is how several releases end themselves."""
+    outcome, reason = conclusion.outcome, conclusion.reason
+    if exit_code and exit_code not in (130, 143):
+        return Outcome.FAILED, f"exit status {exit_code} after ready; {reason}"
+    stopped = any(event.role is EventRole.ECHO and event.type == "SIGTERM" for event in conclusion.events)
+    if signal in ("KILL", "9", "SEGV", "11", "ABRT", "6", "BUS", "7") and not stopped:
+        return Outcome.FAILED if signal not in ("KILL", "9") else Outcome.KILLED, f"ended by SIG{signal} after ready; {reason}"
+    return outcome, reason

@@ -1,0 +1,141 @@
+"""What an exception means for a launch, and which exception of a chain tells the cause.
+
+The first exception of a chain is the cause, unless a later one was raised on purpose to say it more
+clearly; what comes from another process (remote tracebacks, groups) is nearer to the cause than the
+exception that carries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import regex
+
+from parsers.records import Frame
+from parsers.rules.echoes import ECHO_RULES
+from parsers.rules.errors import CONNECTION_TYPES, CONSEQUENCE_TYPES, PROBE_TYPES, STOP_TYPES, WRAPPER_TYPES
+from parsers.rules.message_rule import Weight, take
+from parsers.tracebacks import Link
+
+_TEXT_RULES = tuple(
+    one
+    for one in ECHO_RULES
+    if one.weight in (Weight.PEER, Weight.WRAPPER, Weight.KILL, Weight.CHILD_DEATH)
+    or one.id in ("asyncio-teardown", "harness-server-exited")
+)
+
+_FATAL = regex.compile(
+    r"hit an exception|_init_state|^Process \S+:?$|Exception in Model\w+|controller_init|Exception in thread .*\((?:forward_thread|launch_server|run_)"
+)
+_WARMUP = regex.compile(r"warm-?up", regex.IGNORECASE)
+_REQUEST = regex.compile(r"ASGI application|Error in request|Exception in callback|Exception while serving|Exception on /|Error processing request")
+_NOISE = regex.compile(r"^Exception ignored in|atexit\.|--- Logging error ---|Exception in thread .*(?:monitor|usage|QueueFeeder)|^Error in sys\.excepthook")
+
+_HARNESS = regex.compile(
+    r"[/\\](?:unittest|_pytest|pluggy|pytest|nose|ipykernel|IPython|xoscar|xinference|locust|evalscope|lm_eval)[/\\]|sglang[/\\]test[/\\]|[/\\]tests?[/\\]"
+    r"|(?:^|[/\\])(?:test|bench)_[\w.]+\.py|benchmark|_test_framework|(?:^|[/\\])conftest\.py"
+)
+_SERVER = regex.compile(
+    r"sglang[/\\](?:srt[/\\](?!utils)|launch_server|cli|lang|multimodal_gen|jit_kernel|entrypoints|_version|__init__|serve|utils\.py|global_config)"
+    r"|sgl_kernel|sglang_router|sglang-[\d.]|sglang\.srt|launch_server"
+)
+_SERVER_FUNCTIONS = frozenset({"run_scheduler_process", "run_detokenizer_process", "launch_server", "_launch_subprocesses", "_wait_and_warmup"})
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionView:
+    """What is known of an exception when it is judged."""
+
+    type: str
+    message: str
+    frames: Sequence[Frame]
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the exception is, before anything else in the log is weighed."""
+
+    weight: Weight
+    rule: str
+    is_fatal: bool = False
+
+
+def judge_exception(view: ExceptionView) -> Verdict:
+    """The weight of an exception by its class, its words, its frames and what introduced it."""
+    last = class_name(view.type)
+    is_fatal = _FATAL.search(view.context) is not None
+    if last in STOP_TYPES:
+        return Verdict(Weight.STOP, "stop-exception")
+    if _NOISE.search(view.context):
+        return Verdict(Weight.CONSEQUENCE, "teardown-traceback")
+    taken = take(_TEXT_RULES, f"{view.type}: {view.message}")
+    if taken is not None:
+        return Verdict(taken.rule.weight, taken.rule.id, is_fatal)
+    if last in CONSEQUENCE_TYPES:
+        return Verdict(Weight.CONSEQUENCE, "consequence-class", is_fatal)
+    if is_outside(view.frames):
+        return Verdict(Weight.OUTSIDE, "outside-traceback")
+    if last in WRAPPER_TYPES:
+        return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
+    if _WARMUP.search(view.context) or any("warmup" in frame.function and "server" in frame.file for frame in view.frames):
+        return Verdict(Weight.WARMUP, "warmup-exception")
+    if _REQUEST.search(view.context):
+        return Verdict(Weight.REQUEST, "request-exception")
+    return Verdict(Weight.EXCEPTION, "exception", is_fatal)
+
+
+def class_name(type_name: str) -> str:
+    """The last part of a dotted class name, without a Ray proxy's brackets."""
+    return type_name.split("(", 1)[0].rsplit(".", 1)[-1].rsplit("/", 1)[-1]
+
+
+def is_outside(frames: Sequence[Frame]) -> bool:
+    """True when a traceback is of a test, a benchmark or a client and no server code is in it."""
+    if not frames or has_server_frame(frames):
+        return False
+    return any(_HARNESS.search(frame.file) for frame in frames)
+
+
+def has_server_frame(frames: Sequence[Frame]) -> bool:
+    """True when SGLang's server code is among the frames."""
+    return any(
+        frame.function in _SERVER_FUNCTIONS or (_SERVER.search(frame.file) and not _HARNESS.search(frame.file)) for frame in frames
+    )
+
+
+def pick_link(links: Sequence[Link]) -> tuple[int, str]:
+    """Index of the exception that tells the cause, and why it was taken."""
+    if len(links) == 1:
+        return 0, ""
+    remote = [index for index, link in enumerate(links) if link.joined in ("remote", "group")]
+    if remote:
+        return remote[0], "the exception that came from the other process, not its carrier"
+    chosen, note = 0, "first exception of its chain"
+    for index in range(1, len(links)):
+        reason = _is_clearer(links[index], links[chosen])
+        if reason:
+            chosen, note = index, reason
+    return chosen, note
+
+
+def _is_clearer(later: Link, earlier: Link) -> str:
+    """Why a later exception of the chain says the cause more clearly; '' when it does not."""
+    text = f"{later.type}: {later.message}"
+    if later.message.rstrip().endswith("raised:"):
+        return "embeds the traceback of what it called"
+    if take(_TEXT_RULES, text) is not None or class_name(later.type) in WRAPPER_TYPES | CONSEQUENCE_TYPES | STOP_TYPES:
+        return ""
+    before = class_name(earlier.type)
+    if before == "CalledProcessError":
+        return "holds the output of the command that failed"
+    repeats = bool(earlier.message) and before != "KeyError" and earlier.message[:80] in later.message
+    if repeats or before in CONNECTION_TYPES:
+        return ""
+    names_values = regex.search(r"\d|['\"`]", later.message) is not None
+    if before in PROBE_TYPES and names_values and len(later.message) > len(earlier.message):
+        return "was raised on purpose to say the cause more clearly"
+    if not earlier.message and later.message and before in ("TimeoutError", "Empty", "Full", "StopIteration"):
+        return "gives the words that the first exception lacks"
+    return ""

@@ -1,0 +1,341 @@
+"""Tracebacks put together from single lines: chained, grouped, remote, cut, interleaved, indentation lost.
+
+Only the first line of a traceback carries a head; everything after it belongs to the traceback that
+was opened last in the same source (`Line.label`). A traceback ends when a line comes that cannot be
+part of it; what was read is then given out once, as a `Traceback`. Text in which a traceback is
+quoted (a prompt, a dump of requests) opens none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+import regex
+
+from parsers.records import Frame, Line, Stage
+
+MAX_TEXT_LINES = 200
+MAX_MESSAGE_LINES = 80
+MAX_FOREIGN_LINES = 400
+"""Lines of other processes between two lines of a traceback before it counts as cut."""
+MAX_OPEN = 32
+MAX_BEFORE = 8
+"""Lines between a sentence that introduces a traceback and the traceback."""
+MAX_LINE = 4000
+
+HEADER = "Traceback (most recent call last)"
+
+_HEADER_END = regex.compile(r"^(?P<before>.*?)[|+* ]*(?:Exception Group )?Traceback \(most recent call last\):?[\s*|`]*$")
+_MARGIN = regex.compile(r"^\s*(?:[|+](?:[-+ ]|\d+ (?=-))*\|?)+(?= |$)")
+_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$')
+_EXCEPTION = regex.compile(
+    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: ?(?P<message>.*))?$"
+)
+_CLASS_NAME = regex.compile(
+    r"(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Expired|Failed|Failure|Fault|Empty|Full|Abort|Aborted|Group|Cancelled|Unavailable"
+    r"|NotFound|Resources|Disconnected|Refused|Denied|Exceeded|Derived|Warning|Enabled|Unsupported|Invalid\w*|Panic\w*|Stop\w*)$"
+)
+_BARE_NAME = regex.compile(r"[a-z](?:Error|Exception|Failed|OutOfResources|NotFound)$")
+_NO_CLASS = frozenset({"INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "TRACE", "Warning", "Error", "Note", "None",
+                       "Killed", "Aborted", "Process", "Thread", "Terminated", "Failed", "Exception in"})  # fmt: skip
+_KEYWORDS = frozenset(
+    "try else finally lambda except if for while with def class return raise yield await async import from pass del assert not elif match case".split()
+)
+_CARETS = regex.compile(r"^[\s~^*|]+$")
+_REPEATED = regex.compile(r"^\s*\[Previous line repeated \d+ more times?\]")
+_GROUP_RULE = regex.compile(r"^\s*[+|-]*-{4,}[ \d.+-]*$")
+_RAISE = regex.compile(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
+_ASSERT = regex.compile(r"^\s*assert\b")
+_CAUSE = "The above exception was the direct cause of the following exception"
+_CONTEXT = "During handling of the above exception, another exception occurred"
+_REMOTE = regex.compile(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error|^(?:The )?[Rr]emote traceback|^Original Traceback|"
+                        r"^\"\"\"$|^The original traceback is")  # fmt: skip
+_QUOTED_BEFORE = regex.compile(r"obj=|Req\(|['\"]\S|prompt|content")
+
+
+class State(StrEnum):
+    """Which line a traceback expects."""
+
+    FRAMES = "frames"
+    """A frame, a source line or the exception."""
+    MESSAGE = "message"
+    """The exception has come; its message may go on."""
+    HEADER = "header"
+    """A chain goes on: the next header follows."""
+
+
+@dataclass(slots=True)
+class Link:
+    """One exception of a traceback, in the order printed."""
+
+    type: str
+    message: str
+    line: int
+    """Where the exception's own message begins."""
+    excerpt: str
+    frames: tuple[Frame, ...]
+    joined: str
+    """How it hangs on the one before: '' (first), ``cause``, ``context``, ``remote`` or ``group``."""
+    is_certain: bool = True
+    """False when the exception line was cut off and the class is read from the source line."""
+
+
+@dataclass(slots=True)
+class Traceback:
+    """A whole traceback block."""
+
+    context: str
+    """The text before the header, or the line above it: says which part of the server it ended."""
+    label: str
+    rank: str
+    first_line: int
+    last_line: int
+    at: datetime | None
+    stage: Stage | None
+    links: list[Link] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    """Frames of the exception that is being read."""
+    text: list[str] = field(default_factory=list)
+    source: str = ""
+    """The latest source line, from which a cut exception can be told."""
+    has_indent: bool = False
+    joint: str = ""
+    state: State = State.FRAMES
+    is_blank: bool = False
+    message_lines: int = 0
+    foreign: int = 0
+    is_group: bool = False
+
+
+@dataclass(slots=True)
+class TracebackReader:
+    """Puts tracebacks together; `done` holds the finished ones until they are fetched."""
+
+    open: dict[str, list[Traceback]] = field(default_factory=dict)
+    done: list[Traceback] = field(default_factory=list)
+    before: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """The latest line of a source that could introduce a traceback, and its number."""
+
+    def is_open(self, label: str) -> bool:
+        """True when a traceback of this source awaits lines."""
+        return bool(self.open.get(label))
+
+    def is_in_message(self, label: str) -> bool:
+        """True when the latest traceback of this source has its exception and may go on with text."""
+        stack = self.open.get(label)
+        return stack is not None and bool(stack) and stack[-1].state is State.MESSAGE
+
+    def feed(self, line: Line, stage: Stage | None) -> bool:
+        """Takes the line if it is part of a traceback."""
+        body = line.body.rstrip() if len(line.body) <= MAX_LINE else line.body[:MAX_LINE]
+        if HEADER in body:
+            head = _HEADER_END.match(body)
+            if head is not None and _introduces(head["before"]):
+                self._begin(line, head["before"].strip(" :|+*"), stage)
+                return True
+        stack = self.open.get(line.label)
+        if not stack:
+            return False
+        return self._continue(stack, line, body)
+
+    def note(self, label: str, body: str, number: int) -> None:
+        """Remembers a line that may introduce the next traceback (``Process Process-2:``)."""
+        if len(self.before) > MAX_OPEN * 8:
+            self.before.clear()
+        self.before[label] = (body[:300], number)
+
+    def finish(self, label: str | None = None) -> None:
+        """Ends the open tracebacks of one source, or of all."""
+        for name in list(self.open) if label is None else [label]:
+            for block in self.open.pop(name, []):
+                self._give_out(block)
+
+    def take_done(self) -> list[Traceback]:
+        """The finished tracebacks, once."""
+        done, self.done = self.done, []
+        return done
+
+    def _begin(self, line: Line, context: str, stage: Stage | None) -> None:
+        stack = self.open.setdefault(line.label, [])
+        latest = stack[-1] if stack else None
+        if latest is not None and not line.has_head and self._goes_on(latest, line):
+            _keep(latest, line)
+            return
+        if latest is not None and (latest.state is not State.FRAMES or not latest.frames):
+            self._give_out(stack.pop())
+        if len(stack) >= MAX_OPEN:
+            self._give_out(stack.pop(0))
+        said, number = self.before.get(line.label, ("", 0))
+        if not context and line.number - number <= MAX_BEFORE:
+            context = said
+        block = Traceback(context, line.label, line.rank, line.number, line.number, line.at, stage)
+        block.is_group = "Exception Group" in line.body
+        _keep(block, line)
+        stack.append(block)
+
+    def _goes_on(self, block: Traceback, line: Line) -> bool:
+        """True when a header belongs to the chain or the group that is being read."""
+        if block.state is not State.HEADER:
+            if not (block.is_group and line.body.lstrip().startswith("|")):
+                return False
+            block.joint = "group"
+        block.state, block.frames, block.source, block.is_blank = State.FRAMES, [], "", False
+        return True
+
+    def _continue(self, stack: list[Traceback], line: Line, body: str) -> bool:
+        block = stack[-1]
+        if block.is_group:
+            margin = _MARGIN.match(body)
+            body = body[margin.end() :] if margin is not None else body
+        if line.has_head and not _FRAME.match(body):
+            if block.state is not State.FRAMES:
+                self._give_out(stack.pop())
+            else:
+                self._count_foreign(stack)
+            return False
+        if not body.strip():
+            block.is_blank = True
+            return True
+        if self._joins(block, body):
+            _keep(block, line)
+            return True
+        if block.state is not State.FRAMES:
+            return self._continue_message(stack, line, body)
+        taken = self._continue_frames(block, line, body)
+        if taken:
+            _keep(block, line)
+        else:
+            self._count_foreign(stack)
+        return taken
+
+    def _joins(self, block: Traceback, body: str) -> bool:
+        """The sentences between the exceptions of a chain."""
+        if not block.links:
+            return False
+        joint = ""
+        if _CAUSE in body:
+            joint = "cause"
+        elif _CONTEXT in body:
+            joint = "context"
+        elif block.state is State.MESSAGE and _REMOTE.match(body):
+            joint = "remote"
+        elif block.is_group and _GROUP_RULE.match(body):
+            return True
+        if joint:
+            block.joint, block.state, block.is_blank = joint, State.HEADER, False
+        return bool(joint)
+
+    def _continue_message(self, stack: list[Traceback], line: Line, body: str) -> bool:
+        block = stack[-1]
+        frame = _FRAME.match(body)
+        if frame is not None:
+            block.joint = block.joint or "remote"
+            block.state = State.FRAMES
+            block.frames.append(_frame(frame))
+            block.has_indent |= body[:1] == " "
+            _keep(block, line)
+            return True
+        block.message_lines += 1
+        if block.is_blank or block.message_lines > MAX_MESSAGE_LINES:
+            self._give_out(stack.pop())
+            return False
+        last = block.links[-1]
+        if not last.message:
+            last.message, last.line, last.excerpt = body.strip(), line.number, line.text.strip()
+        _keep(block, line)
+        return True
+
+    def _continue_frames(self, block: Traceback, line: Line, body: str) -> bool:
+        frame = _FRAME.match(body)
+        if frame is not None:
+            block.frames.append(_frame(frame))
+            block.has_indent |= body[:1] in (" ", "\t")
+            return True
+        if _CARETS.match(body) or _REPEATED.match(body):
+            return True
+        if body[:1] in (" ", "\t") and body.lstrip()[:2] != "**":
+            block.source = body.strip()
+            return bool(block.frames)
+        exception = read_exception(body, is_strict=not block.has_indent)
+        if exception is not None and (block.frames or block.joint):
+            self._add_link(block, exception, line)
+            return True
+        if not block.has_indent and block.frames:
+            block.source = body.strip()
+            return True
+        return False
+
+    def _add_link(self, block: Traceback, exception: tuple[str, str], line: Line) -> None:
+        name, message = exception
+        block.links.append(Link(name, message, line.number, line.text.strip(), tuple(block.frames), block.joint))
+        block.frames, block.joint, block.source = [], "", ""
+        block.state, block.is_blank, block.message_lines = State.MESSAGE, False, 0
+
+    def _count_foreign(self, stack: list[Traceback]) -> None:
+        stack[-1].foreign += 1
+        if stack[-1].foreign > MAX_FOREIGN_LINES:
+            self._give_out(stack.pop())
+
+    def _give_out(self, block: Traceback) -> None:
+        if block.frames and block.state is State.FRAMES:
+            cut = _cut_link(block)
+            if cut is not None:
+                block.links.append(cut)
+        self.done.append(block)
+
+
+def read_exception(body: str, *, is_strict: bool, is_bare: bool = False) -> tuple[str, str] | None:
+    """Class and message of an exception line, or None.
+
+    Strict: the class must look like one. Bare: the line stands outside a traceback, so that only the
+    usual endings of a class count."""
+    match = _EXCEPTION.match(body)
+    if match is None:
+        return None
+    name, message = match["type"], match["message"]
+    last = name.rsplit(".", 1)[-1].rsplit("/", 1)[-1].split("(")[0]
+    if name in _NO_CLASS or last in _KEYWORDS or name in _KEYWORDS:
+        return None
+    looks_like_class = (_BARE_NAME if is_bare else _CLASS_NAME).search(last) is not None
+    if not looks_like_class and (is_strict or message is None):
+        return None
+    if not looks_like_class and not ("." in name or last[:1].isupper()):
+        return None
+    return name, _clean(message or "")
+
+
+def _clean(message: str) -> str:
+    message = message.strip()
+    return message[:-2].rstrip() if message.endswith("**") else message
+
+
+def _introduces(before: str) -> bool:
+    """True when the text before a header can introduce a traceback, False when it quotes one."""
+    stripped = before.strip()
+    if not stripped or stripped.strip("|+-* ") == "":
+        return True
+    return stripped[-1] in ":|>" and len(stripped) <= 300 and _QUOTED_BEFORE.search(stripped) is None
+
+
+def _frame(match: regex.Match[str]) -> Frame:
+    return Frame(match["file"], int(match["line"]), (match["function"] or "").strip())
+
+
+def _keep(block: Traceback, line: Line) -> None:
+    block.last_line = line.number
+    block.foreign = 0
+    if len(block.text) < MAX_TEXT_LINES:
+        block.text.append(line.text.rstrip()[:2000])
+
+
+def _cut_link(block: Traceback) -> Link | None:
+    """What a traceback without its exception line still says: the class named by its last source line."""
+    raised, asserted = _RAISE.match(block.source), _ASSERT.match(block.source)
+    if raised is None and asserted is None:
+        return None
+    name = raised["type"] if raised is not None else "AssertionError"
+    if _CLASS_NAME.search(name) is None:
+        return None
+    return Link(name, block.source, block.last_line, block.source, tuple(block.frames), block.joint, False)
