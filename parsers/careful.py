@@ -1,0 +1,285 @@
+"""The careful lane: one physical line at a time, with full generality.
+
+Takes off carriers, cuts a line into pieces, reads each piece's head and message, and hands it to the launch
+that it belongs to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsers.carriers import Carried, CarrierReader
+from parsers.heads import Head, parse_head
+from parsers.launches import RunBuilder
+from parsers.pieces import Piece, decode_line, pieces_of
+from parsers.records import Line
+from parsers.rules.access import parse_access
+from parsers.rules.banner import OpenBanner, read_banner
+from parsers.rules.batches import parse_batch
+from parsers.rules.env import shown_variables
+from parsers.rules.milestones import MilestoneHit, bar_milestone, parse_milestone
+from parsers.secrets import TRIGGERS, Masker
+from parsers.sources import Source, Sources
+from parsers.times import settle
+
+_PLAIN = Carried((), "", None, None, "")
+
+
+@dataclass(slots=True)
+class _Held:
+    """A text that goes on in a later physical line."""
+
+    number: int
+    carried: Carried
+    text: str
+
+
+class CarefulReader:
+    """Reads physical lines; see `LogReader` for the whole."""
+
+    def __init__(self, salt: bytes) -> None:
+        self.notes: list[str] = []
+        self._masker = Masker(salt)
+        self._carriers = CarrierReader()
+        self._sources = Sources()
+        self._partial: dict[str, _Held] = {}
+        self._banners: dict[str, tuple[OpenBanner, Line]] = {}
+        self._ordinals = 0
+        self._outside_understood = 0
+
+    def prove_carriers(self, lines: list[bytes]) -> None:
+        """Let the first lines show which doubtful carriers are real."""
+        for raw in lines:
+            self._carriers.take_off(decode_line(raw[:2000]))
+
+    def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
+        """Read one physical line."""
+        text = decode_line(raw)
+        masked = 0
+        if any(trigger in raw for trigger in TRIGGERS):
+            before = self._masker.masked
+            text = self._masker.mask(text)
+            masked = self._masker.masked - before
+        carried = self._carriers.take_off(text)
+        if carried is None:
+            carried = _PLAIN
+        else:
+            text = carried.text
+        first = number
+        if carried.partial or carried.label in self._partial:
+            joined = self._join(number, carried, text)
+            if joined is None:
+                builder = self._sources.of(carried.label, number, carried.names).current
+                builder.count_line(number, carried.names, True)
+                builder.masked += masked
+                return
+            first, text = joined
+        self._take_text(number, first, text, carried, masked, keep_rows)
+
+    def _join(self, number: int, carried: Carried, text: str) -> tuple[int, str] | None:
+        held = self._partial.get(carried.label)
+        if held is None:
+            self._partial[carried.label] = _Held(number, carried, text)
+            return None
+        held.text += text
+        if carried.partial and len(held.text) < 1 << 21:
+            return None
+        del self._partial[carried.label]
+        return held.number, held.text
+
+    def _take_text(
+        self, number: int, first: int, text: str, carried: Carried, masked: int, keep_rows: bool
+    ) -> None:
+        source = self._sources.of(carried.label, number, carried.names)
+        understood = not text or text.isspace()
+        builder = source.current
+        torn = False
+        for part, piece in enumerate(pieces_of(text) if not understood else ()):
+            torn = torn or piece.is_cut
+            source, taken = self._take_piece(source, first, part, piece, carried, keep_rows)
+            builder = source.current
+            understood = understood or taken
+        builder.count_line(number, carried.names, understood)
+        builder.torn += torn
+        builder.masked += masked
+        self._settle_run(builder)
+        self._sources.note(source)
+
+    def _take_piece(
+        self, source: Source, number: int, part: int, piece: Piece, carried: Carried, keep_rows: bool
+    ) -> tuple[Source, bool]:
+        if piece.bar is not None:
+            self._take_bar(source.current, number, part, piece, carried)
+            return source, True
+        head = parse_head(piece.text)
+        if carried.label in self._banners:
+            taken, source = self._continue_banner(source, number, piece.text, head, carried)
+            if taken:
+                return source, True
+        line, is_own = self._line(source, number, part, piece, head, carried)
+        if line.rank:
+            source = self._sources.part_by_rank(source, carried.label, line.rank, number)
+        return self._take_record(source, line, is_own, piece.is_cut, carried, keep_rows)
+
+    def _line(
+        self, source: Source, number: int, part: int, piece: Piece, head: Head | None, carried: Carried
+    ) -> tuple[Line, bool]:
+        text = piece.text
+        if head is None:
+            orphan, source.orphan_head = source.orphan_head, None
+            if orphan is not None and (parse_batch(text) or parse_milestone(text)):
+                source.current.torn += 1
+                return Line(number, part, carried.label, orphan.at, orphan.rank, orphan.level, True, text, text), True
+            level = carried.level if "app-logger" in carried.names else None
+            return Line(number, part, carried.label, carried.at, "", level, False, text, text), False
+        at = head.at
+        if at is None:
+            at = carried.at
+        elif at.year == 4:
+            at = settle(at, carried.at, source.current.last_own_at or source.current.last_at)
+        body = text[head.end :]
+        if head.is_bracket:
+            source.has_bracket_heads = source.has_bracket_heads or head.at is not None
+            source.orphan_head = head if piece.is_cut and not body.strip() else None
+        line = Line(
+            number, part, carried.label, at, head.rank, head.level, True, body, text, head.source_file
+        )
+        return line, head.is_bracket
+
+    def _take_record(
+        self, source: Source, line: Line, is_own: bool, is_cut: bool, carried: Carried, keep_rows: bool
+    ) -> tuple[Source, bool]:
+        may_be_own = line.has_head or bool(carried.names) or not source.has_bracket_heads
+        if may_be_own:
+            batch = parse_batch(line.body, is_cut)
+            if batch is not None:
+                builder = source.current
+                builder.see_time(line.at, is_own)
+                builder.see_rank(line.rank, line.number)
+                builder.take_batch(batch, line, keep_rows)
+                return source, True
+            access = parse_access(line.body)
+            if access is not None:
+                source.current.see_time(line.at, is_own)
+                source.current.take_access(access, line, keep_rows)
+                return source, True
+            opened = OpenBanner.begin(line.body)
+            if opened is not None:
+                return self._take_banner(source, opened, line, carried), True
+        return source, self._take_other(source, line, is_own, may_be_own)
+
+    def _take_other(self, source: Source, line: Line, is_own: bool, may_be_own: bool) -> bool:
+        hit = parse_milestone(line.body) if may_be_own else None
+        self._see_launch_command(source, line, hit)
+        builder = source.current
+        builder.see_time(line.at, is_own)
+        if is_own:
+            builder.see_rank(line.rank, line.number)
+            builder.is_certain = builder.is_certain or bool(line.rank)
+        understood = hit is not None
+        if hit is not None:
+            builder.take_milestone(hit, line)
+        builder.versions.see_text(line.text, line.number)
+        builder.versions.see_body(line.body)
+        for name, value in shown_variables(line.text):
+            builder.see_variable(name, value, line.number)
+            understood = True
+        if builder.failures.feed(line, builder.stage):
+            understood = True
+            builder.has_errors = True
+        builder.see_likeness(line.text)
+        return understood
+
+    def _see_launch_command(self, source: Source, line: Line, hit: MilestoneHit | None) -> None:
+        if hit is not None or not source.current.is_over or line.has_head:
+            return
+        if is_launch_start(line.text):
+            self._begin_launch(source, line.number)
+
+    def _take_bar(self, builder: RunBuilder, number: int, part: int, piece: Piece, carried: Carried) -> None:
+        milestone = bar_milestone(piece.bar.label if piece.bar is not None else "")
+        if milestone is None or builder.has_milestone(milestone[0], ""):
+            return
+        line = Line(number, part, carried.label, carried.at or builder.last_at, "", None, False, piece.text, piece.text)
+        builder.take_milestone(MilestoneHit(milestone[0], milestone[1], None, "", (), False), line)
+
+    def _take_banner(self, source: Source, opened: OpenBanner, line: Line, carried: Carried) -> Source:
+        source = self._sources.part_by_banner(source, carried.label, line.number)
+        banner = read_banner(opened.text)
+        if banner is not None and source.current.starts_anew(banner, line.at):
+            self._begin_launch(source, line.number)
+        if opened.is_complete:
+            self._close_banner(source, opened, line)
+        else:
+            self._banners[carried.label] = (opened, line)
+        return source
+
+    def _continue_banner(
+        self, source: Source, number: int, text: str, head: Head | None, carried: Carried
+    ) -> tuple[bool, Source]:
+        opened, line = self._banners[carried.label]
+        taken = head is None and opened.extend(text)
+        if not taken or opened.is_complete:
+            del self._banners[carried.label]
+            self._close_banner(source, opened, line)
+        return taken, source
+
+    def _close_banner(self, source: Source, opened: OpenBanner, line: Line) -> None:
+        banner = read_banner(opened.text)
+        if banner is None:
+            source.current.failures.feed(line, source.current.stage)
+            return
+        builder = source.current
+        builder.see_time(line.at, line.has_head)
+        builder.see_rank(line.rank, line.number)
+        builder.take_banner(banner, line)
+        builder.versions.see_body(line.body)
+        builder.failures.feed(line, builder.stage)
+        self._settle_run(builder)
+
+    def _begin_launch(self, source: Source, number: int) -> None:
+        source.begin_launch(number)
+
+    def _settle_run(self, builder: RunBuilder) -> None:
+        if builder.is_certain and not builder.ordinal:
+            self._ordinals += 1
+            builder.ordinal = self._ordinals
+
+    def finish(self) -> None:
+        """No more lines come: close what is still open."""
+        for label, held in list(self._partial.items()):
+            del self._partial[label]
+            source = self._sources.of(label, held.number, held.carried.names)
+            for part, piece in enumerate(pieces_of(held.text)):
+                self._take_piece(source, held.number, part, piece, held.carried, True)
+        for label, (opened, line) in list(self._banners.items()):
+            del self._banners[label]
+            self._close_banner(self._sources.of(label, line.number, ()), opened, line)
+
+    def touched_builders(self) -> list[RunBuilder]:
+        """Launches that may hold rows."""
+        return [builder for source in self._sources.by_key.values() for builder in source.builders]
+
+    def chosen_builders(self) -> list[RunBuilder]:
+        """The launches of the log: those that are certain, else the likeliest text."""
+        builders = self.touched_builders()
+        certain = sorted((one for one in builders if one.is_certain), key=lambda one: one.ordinal)
+        if certain:
+            return certain
+        likely = [one for one in builders if one.is_likely and (one.has_errors or one.first_own_at is not None)]
+        if not likely:
+            return []
+        chosen = max(likely, key=lambda one: one.lines)
+        chosen.ordinal = 1
+        return [chosen]
+
+
+def is_launch_start(text: str) -> bool:
+    """Text that stands at the begin of a launch, before its arguments."""
+    if "glang" not in text and "launch_server" not in text and "SGLang" not in text:
+        return False
+    return (
+        text.startswith(("usage: launch_server.py", "== SGLang ==", "SGLang Version "))
+        or "-m sglang.launch_server" in text
+        or "sglang serve --" in text
+    )

@@ -1,0 +1,378 @@
+"""What other programs put in front of SGLang's lines, and how it is taken off again.
+
+Each carrier is an entry of ``CARRIERS``: a pattern with the named groups ``label`` (source), ``at``
+(time), ``level`` and ``tag``, and samples that the tests run. A new carrier is a new entry. Carriers
+may stand inside one another; the outermost one names the run's carrier.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import regex
+
+from parsers.times import read_time
+
+_ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?"
+_BRACKET_TIME = r"\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d"
+_LEVELS = r"(?:TRACE|DEBUG|INFO|NOTICE|DEFAULT|WARNING|WARN|ERROR|CRITICAL|FATAL|ALERT|EMERGENCY)"
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """One way in which a line can be wrapped."""
+
+    id: str
+    name: str
+    """The public name: docker, k8s, slurm, ray, journald, app-logger, gcp."""
+    first: str
+    """The characters that a wrapped line can begin with ('' = any); tested before the pattern."""
+    literal: str
+    """Text that must be in the line ('' = none); tested before the pattern."""
+    pattern: str
+    """Matched at the begin of the line; what it takes is the carrier's, the rest is carried text."""
+    certain: bool
+    """False: the shape is common elsewhere too, so it counts only when a line of this label in the same
+    file carried an SGLang record."""
+    samples: tuple[tuple[str, str, str], ...]
+    """(line, label, carried text)."""
+
+
+_DIGITS, _LOWER = "0123456789", "abcdefghijklmnopqrstuvwxyz"
+_UPPER = _LOWER.upper()
+
+CARRIERS: tuple[Carrier, ...] = (
+    Carrier(
+        "ray-actor",
+        "ray",
+        "(",
+        "pid=",
+        r"\((?P<label>[^()\n]{0,80}?pid=\d+)(?:, ip=[^)\s]{1,60})?\) ?",
+        True,
+        (
+            ("(Engine pid=4101, ip=10.0.0.7) [2026-01-05 08:00:00 TP0] hello", "Engine pid=4101",
+             "[2026-01-05 08:00:00 TP0] hello"),
+            ("(WorkerDict pid=616)   File \"a.py\", line 1, in f", "WorkerDict pid=616",
+             "  File \"a.py\", line 1, in f"),
+        ),
+    ),
+    Carrier(
+        "kubectl-prefix",
+        "k8s",
+        "[",
+        "[pod/",
+        rf"\[pod/(?P<label>[^\]\s]{{1,200}})\] ?(?:(?P<at>{_ISO}) ?)?",
+        True,
+        (("[pod/llm-0/server] [2026-01-05 08:00:00] hi", "llm-0/server", "[2026-01-05 08:00:00] hi"),),
+    ),
+    Carrier(
+        "cri",
+        "k8s",
+        _DIGITS,
+        " std",
+        r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) std(?:out|err) "
+        r"(?P<tag>[FP]) ?",
+        True,
+        (
+            ("2026-02-03T04:05:06.123456789Z stderr F [2026-02-03 04:05:06] hi", "",
+             "[2026-02-03 04:05:06] hi"),
+            ("2026-02-03T04:05:06.123456789+08:00 stdout P half", "", "half"),
+        ),
+    ),
+    Carrier(
+        "gcp-export",
+        "gcp",
+        _UPPER,
+        "T",
+        rf"(?P<level>{_LEVELS})[ \t]+(?P<at>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{{1,9}})?Z)[ \t]?"
+        r"(?:\[(?P<label>resource\.[^\]\n]{1,120})\][ \t]?)?",
+        True,
+        (("ERROR 2025-05-02T10:00:09.300000000Z ValueError: no", "", "ValueError: no"),),
+    ),
+    Carrier(
+        "syslog-iso",
+        "journald",
+        _DIGITS,
+        "]: ",
+        r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) "
+        r"[\w.-]{1,64} (?P<label>[\w.@/-]{1,64})\[\d+\]: ?",
+        True,
+        (("2026-02-03T04:05:06+0000 host1 llm[77]: hi", "llm", "hi"),),
+    ),
+    Carrier(
+        "time-front",
+        "k8s",
+        _DIGITS,
+        "T",
+        r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)) "
+        r"(?! {0,4}(?:INFO|WARN|ERROR|DEBUG|TRACE)\b)",
+        True,
+        (("2025-06-01T18:00:02.000000001Z Load weight begin.", "", "Load weight begin."),),
+    ),
+    Carrier(
+        "time-front-empty",
+        "k8s",
+        _DIGITS,
+        "T",
+        r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d))\Z",
+        True,
+        (("2025-06-01T18:00:02.000000001Z", "", ""),),
+    ),
+    Carrier(
+        "shipper-bracket",
+        "k8s",
+        "[",
+        "T",
+        r"\[(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d))\](?: |\Z)"
+        r"(?! {0,4}(?:INFO|WARN|ERROR|DEBUG|TRACE)\b)",
+        True,
+        (("[2026-02-03T04:05:06.123Z] [2026-02-03 04:05:06 TP0] hi", "", "[2026-02-03 04:05:06 TP0] hi"),),
+    ),
+    Carrier(
+        "journal",
+        "journald",
+        _UPPER,
+        ": ",
+        r"(?P<at>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-3]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) "
+        r"(?:[\w.-]{1,64} (?=[\w.@/:-]{1,64}(?:\[\d+\])?: ))?(?P<label>[\w.@/:-]{1,64}?)(?:\[\d+\])?: ?",
+        True,
+        (
+            ("Jun 01 18:00:03 demo-unit[77]: [2025-06-01 10:00:03] hi", "demo-unit",
+             "[2025-06-01 10:00:03] hi"),
+            ("Jun  1 18:00:03 host1 sglang.service[77]: hi", "sglang.service", "hi"),
+            ("Jun  1 18:00:03 host1 kernel: Out of memory", "kernel", "Out of memory"),
+        ),
+    ),
+    Carrier(
+        "logger-brackets",
+        "app-logger",
+        "[",
+        "] [",
+        rf"\[(?P<at>{_ISO})\] (?:\[[A-Za-z_][\w.:/-]{{0,120}}\] )?\[ ?(?P<level>{_LEVELS}) ?\]"
+        r"(?: \[(?P<label>[A-Za-z][\w.-]{0,60}[_-]?\d{0,6})\](?= |\Z))? ?",
+        True,
+        (
+            ("[2025-07-01 02:00:00] [bench.core] [INFO] [worker_0] [2025-07-01 02:00:00] hi", "worker_0",
+             "[2025-07-01 02:00:00] hi"),
+            ("[2025-07-01 02:00:30] [bench.core] [WARNING] plain words", "", "plain words"),
+        ),
+    ),
+    Carrier(
+        "logger-dashes",
+        "app-logger",
+        _DIGITS,
+        " - ",
+        rf"(?P<at>{_ISO}) - (?:[\w.-]{{1,80}} - )?(?P<level>{_LEVELS}) - (?={_BRACKET_TIME})",
+        True,
+        (("2025-06-01 18:00:02,000 - serve - INFO - [2025-06-01 10:00:02 TP1] hi", "",
+          "[2025-06-01 10:00:02 TP1] hi"),),
+    ),
+    Carrier(
+        "logger-loguru",
+        "app-logger",
+        _DIGITS,
+        " | ",
+        rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} - )?(?={_BRACKET_TIME})",
+        True,
+        (("2025-06-01 18:00:02.123 | INFO     | app.run:go:12 - [2025-06-01 10:00:02] hi", "",
+          "[2025-06-01 10:00:02] hi"),),
+    ),
+    Carrier(
+        "logger-colon",
+        "app-logger",
+        _UPPER,
+        ":",
+        rf"(?P<level>{_LEVELS}):[\w.-]{{1,80}}:(?={_BRACKET_TIME})",
+        True,
+        (("INFO:serve.child:[2025-06-01 10:00:02] hi", "", "[2025-06-01 10:00:02] hi"),),
+    ),
+    Carrier(
+        "second-time",
+        "app-logger",
+        "[" + _DIGITS,
+        "[",
+        rf"\[?(?P<at>{_ISO})\]? (?={_BRACKET_TIME})",
+        True,
+        (
+            ("[2025-06-01 18:00:01] [2025-06-01 10:00:01 TP0] hi", "", "[2025-06-01 10:00:01 TP0] hi"),
+            ("2025-06-01 18:00:01 [2025-06-01 10:00:01 TP0] hi", "", "[2025-06-01 10:00:01 TP0] hi"),
+        ),
+    ),
+    Carrier(
+        "named-bracket",
+        "app-logger",
+        "[",
+        "] [",
+        rf"\[(?P<label>[A-Za-z][\w.-]{{0,40}}[_-]?\d{{1,6}})\] (?={_BRACKET_TIME})",
+        True,
+        (("[worker_1] [2025-06-01 10:00:01 TP0] hi", "worker_1", "[2025-06-01 10:00:01 TP0] hi"),),
+    ),
+    Carrier(
+        "compose",
+        "docker",
+        _LOWER + _UPPER + _DIGITS,
+        "|",
+        r"(?P<label>[A-Za-z0-9][\w.-]{0,80}) *\| ?(?=.|\Z)",
+        False,
+        (("api-1  | [2025-03-01 09:00:00] hi", "api-1", "[2025-03-01 09:00:00] hi"), ("api-1  | ", "api-1", "")),
+    ),
+    Carrier(
+        "slurm-label",
+        "slurm",
+        _DIGITS + " ",
+        ": ",
+        r" {0,4}(?P<label>\d{1,5}): ",
+        False,
+        (("12: [2025-03-01 09:00:00] hi", "12", "[2025-03-01 09:00:00] hi"),),
+    ),
+)
+
+_JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "content")
+_JSON_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
+_JSON_LABEL = ("container_name", "pod_name", "container", "pod", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER")
+_JSON_NAMES = {"textPayload": "gcp", "MESSAGE": "journald", "log": "docker"}
+_REPEATED = regex.compile(r" \[repeated (\d{1,9})x across cluster\][^\[\]]{0,200}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A line after its carriers are taken off."""
+
+    names: tuple[str, ...]
+    """Public names of the carriers, outermost first."""
+    label: str
+    at: datetime | None
+    level: str | None
+    text: str
+    partial: bool = False
+    """The carrier says that the line goes on in the next one."""
+    repeats: int = 1
+    """How often the line stands for itself (folded repeats)."""
+
+
+@dataclass(slots=True)
+class CarrierReader:
+    """Takes carriers off; remembers which doubtful labels proved themselves in this file."""
+
+    proven: set[tuple[str, str]] = field(default_factory=set)
+    """(carrier id, label) that carried an SGLang record; ('compose', '') once any did."""
+
+    def take_off(self, text: str) -> Carried | None:
+        """The carried text, or None when the line has no carrier."""
+        first = text[:1]
+        if first == "{":
+            return self._from_json(text)
+        if not _may_begin(first):
+            return None
+        found: Carried | None = None
+        for _ in range(4):
+            step = self._one(text)
+            if step is None:
+                break
+            found = step if found is None else _nest(found, step)
+            text = found.text
+        if found is not None and found.text.endswith("]") is False and "repeated" not in found.text:
+            return found
+        return _unfold(found) if found is not None and "ray" in found.names else found
+
+    def _one(self, text: str) -> Carried | None:
+        for carrier, pattern in _by_first_character().get(text[:1], ()):
+            if carrier.literal and carrier.literal not in text[:400]:
+                continue
+            match = pattern.match(text)
+            if match is None:
+                continue
+            groups = match.groupdict()
+            label = groups.get("label") or ""
+            rest = text[match.end() :]
+            if not carrier.certain and not self._is_proven(carrier.id, label, rest):
+                continue
+            at_text = groups.get("at")
+            level = groups.get("level")
+            return Carried(
+                (carrier.name,),
+                label,
+                read_time(at_text) if at_text else None,
+                level,
+                rest,
+                groups.get("tag") == "P",
+            )
+        return None
+
+    def _is_proven(self, carrier_id: str, label: str, rest: str) -> bool:
+        if (carrier_id, label) in self.proven:
+            return True
+        if not _record_pattern().match(rest):
+            return False
+        self.proven.add((carrier_id, label))
+        return True
+
+    def _from_json(self, text: str) -> Carried | None:
+        if not text.rstrip().endswith("}") or len(text) > 4_000_000:
+            return None
+        try:
+            entry = json.loads(text)
+        except ValueError:
+            return None
+        if not isinstance(entry, dict):
+            return None
+        key = next((name for name in _JSON_TEXT if isinstance(entry.get(name), str)), None)
+        when = next((entry[name] for name in _JSON_TIME if isinstance(entry.get(name), str)), None)
+        if key is None or (when is None and key not in _JSON_NAMES):
+            return None
+        carried = entry[key]
+        label = next((entry[name] for name in _JSON_LABEL if isinstance(entry.get(name), str)), "")
+        name = _JSON_NAMES.get(key, "app-logger") if "stream" in entry or key != "log" else "docker"
+        body = carried.rstrip("\n")
+        partial = key == "log" and "stream" in entry and not carried.endswith("\n")
+        return Carried((name,), label, read_time(when) if when else None, None, body, partial)
+
+
+def _nest(outer: Carried, inner: Carried) -> Carried:
+    label = "/".join(part for part in (outer.label, inner.label) if part)
+    return Carried(
+        outer.names + inner.names,
+        label,
+        inner.at or outer.at,
+        inner.level or outer.level,
+        inner.text,
+        outer.partial or inner.partial,
+    )
+
+
+def _unfold(carried: Carried) -> Carried:
+    match = _REPEATED.search(carried.text)
+    if match is None:
+        return carried
+    return Carried(
+        carried.names,
+        carried.label,
+        carried.at,
+        carried.level,
+        carried.text[: match.start()],
+        carried.partial,
+        int(match[1]),
+    )
+
+
+@functools.cache
+def _by_first_character() -> dict[str, tuple[tuple[Carrier, regex.Pattern[str]], ...]]:
+    table: dict[str, list[tuple[Carrier, regex.Pattern[str]]]] = {}
+    for carrier in CARRIERS:
+        pattern = regex.compile(carrier.pattern)
+        for character in carrier.first:
+            table.setdefault(character, []).append((carrier, pattern))
+    return {character: tuple(entries) for character, entries in table.items()}
+
+
+@functools.cache
+def _record_pattern() -> regex.Pattern[str]:
+    """What proves a doubtful carrier: an SGLang record, or its argument line, right behind it."""
+    return regex.compile(rf"{_BRACKET_TIME}|server_args=|\[gpu(?:_id)?=\d|INFO:     |\(\S{{1,60}} pid=\d")
+
+
+def _may_begin(first: str) -> bool:
+    return first in _by_first_character()

@@ -1,0 +1,305 @@
+"""One launch in the making, and the rules that say where it begins and ends.
+
+Lines in front of the first banner (command line, pip, CI text) belong to the launch that follows: its
+command and versions stand there. A later banner begins a new launch, except where the offline engine
+prints its arguments a second time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from parsers.blocks import BatchRows, RequestRows
+
+from parsers.failures import FailureReader
+from parsers.records import (
+    Argument,
+    Conclusion,
+    Coverage,
+    EnvVar,
+    Event,
+    Line,
+    Milestone,
+    Progress,
+    Run,
+    Stage,
+)
+from parsers.rules.access import AccessLine
+from parsers.rules.args import Banner
+from parsers.rules.batches import BatchLine
+from parsers.rules.milestones import MilestoneHit
+from parsers.stages import stage_spans
+from parsers.times import given_out, is_dated
+from parsers.versions import VersionEvidence
+
+MAX_MILESTONES = 20_000
+"""Milestones kept for a run; weight updates in training repeat them without end."""
+
+_ORDER = {stage: place for place, stage in enumerate(Stage)}
+_SAME_ENGINE = frozenset({"random_seed", "nccl_port", "dist_init_addr", "log_level", "log_level_http"})
+"""Arguments that may differ when one engine prints its arguments twice."""
+_ENGINE_GAP_S = 30.0
+_DRAFTED = frozenset({"distributed-begin", "distributed-end", "memory-baseline", "load-begin", "load-end", "kv-cache",
+                      "state-cache", "hybrid-pool", "memory-pool-end", "load-progress"})
+"""Milestones that a draft model prints a second time on the same rank."""
+
+
+@dataclass(slots=True)
+class RunBuilder:
+    """A run while its lines come in."""
+
+    label: str
+    first_line: int
+    ordinal: int = 0
+    """0 until the run proved to be one."""
+    is_certain: bool = False
+    """Something that only SGLang prints was seen."""
+    is_likely: bool = False
+    """SGLang is named in a command, a path or an error."""
+    last_line: int = 0
+    lines: int = 0
+    understood: int = 0
+    torn: int = 0
+    masked: int = 0
+    carriers: dict[str, int] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    arguments: tuple[Argument, ...] = ()
+    banner_line: int | None = None
+    banner_at: datetime | None = None
+    banner_complete: bool = False
+    env: dict[str, EnvVar] = field(default_factory=dict)
+    milestones: list[Milestone] = field(default_factory=list)
+    loads: dict[str, int] = field(default_factory=dict)
+    stage: Stage | None = None
+    has_ended: bool = False
+    first_at: datetime | None = None
+    first_own_at: datetime | None = None
+    last_at: datetime | None = None
+    last_own_at: datetime | None = None
+    ready_line: int | None = None
+    ready_at: datetime | None = None
+    first_batch_line: int | None = None
+    last_batch_line: int | None = None
+    last_batch_at: datetime | None = None
+    batch_lines: int = 0
+    last_good_request_line: int | None = None
+    request_lines: int = 0
+    has_notebook_marks: bool = False
+    has_errors: bool = False
+    failures: FailureReader = field(default_factory=FailureReader)
+    versions: VersionEvidence = field(default_factory=VersionEvidence)
+    batches: BatchRows = field(default_factory=BatchRows)
+    requests: RequestRows = field(default_factory=RequestRows)
+
+    @property
+    def is_over(self) -> bool:
+        """Text after this can only be of another launch."""
+        if self.has_ended:
+            return True
+        return self.stage is Stage.SHUTDOWN
+
+    @property
+    def has_content(self) -> bool:
+        """Something of a launch that can only come after its arguments."""
+        return bool(self.milestones) or self.batch_lines > 0 or self.has_ended
+
+    def count_line(self, number: int, carriers: tuple[str, ...], understood: bool) -> None:
+        """Count a physical line of this run."""
+        self.lines += 1
+        self.understood += understood
+        self.last_line = max(self.last_line, number)
+        self.first_line = min(self.first_line, number)
+        name = carriers[0] if carriers else ""
+        self.carriers[name] = self.carriers.get(name, 0) + 1
+
+    def see_time(self, at: datetime | None, is_own: bool) -> None:
+        """Note a time; SGLang's own times count before those of carriers and other programs."""
+        if at is None:
+            return
+        self.first_at = self.first_at or at
+        self.last_at = at
+        if is_own:
+            self.first_own_at = self.first_own_at or at
+            self.last_own_at = at
+
+    def starts_anew(self, banner: Banner, at: datetime | None) -> bool:
+        """Does this banner begin another launch than the one that was read so far?"""
+        if self.banner_line is None:
+            return self.has_content
+        if not _is_same_engine(self.arguments, banner.arguments):
+            return True
+        late = [one for one in self.milestones if one.name != "args"]
+        if late or self.batch_lines or self.has_ended:
+            return True
+        if at is None or self.banner_at is None:
+            return False
+        return (at - self.banner_at).total_seconds() > _ENGINE_GAP_S
+
+    def take_banner(self, banner: Banner, line: Line) -> None:
+        """Take the arguments; the last printed ones win."""
+        if self.banner_line is None:
+            self._add(Milestone("args", Stage.ARGS, line.rank, line.number, line.at, None, excerpt=line.text[:200]))
+        self.arguments = banner.arguments
+        self.banner_complete = banner.complete
+        self.banner_line = line.number
+        self.banner_at = line.at
+        self.is_certain = True
+
+    def take_milestone(self, hit: MilestoneHit, line: Line) -> None:
+        """Take a milestone and move the stage on."""
+        role = hit.role
+        if hit.name == "load-begin" and self.ready_line is None:
+            self.loads[line.rank] = self.loads.get(line.rank, 0) + 1
+        if hit.name in _DRAFTED and not role and self.ready_line is None and self.loads.get(line.rank, 0) > 1:
+            role = "draft"
+        if hit.name == "ready" and self.ready_line is None:
+            self.ready_line, self.ready_at = line.number, line.at
+        if hit.name in ("sigquit", "subprocess-death"):
+            self.has_ended = True
+        self.is_certain = self.is_certain or hit.counts_as_sglang
+        self._add(
+            Milestone(hit.name, hit.stage, line.rank, line.number, line.at, hit.seconds, role, hit.values,
+                      line.text[:300])
+        )
+
+    def _add(self, milestone: Milestone) -> None:
+        if len(self.milestones) < MAX_MILESTONES:
+            self.milestones.append(milestone)
+        if self.stage is None or _ORDER[milestone.stage] > _ORDER[self.stage]:
+            self.stage = milestone.stage
+
+    def has_milestone(self, name: str, rank: str) -> bool:
+        return any(one.name == name and one.rank == rank for one in self.milestones)
+
+    def take_batch(self, batch: BatchLine, line: Line, keep_row: bool) -> None:
+        """Take a Prefill or Decode line."""
+        self.see_batches(1, line.number, line.number, line.at)
+        if keep_row:
+            self.batches.add(line.number, line.at, line.rank, batch)
+
+    def see_batches(self, rows: int, first_line: int, last_line: int, last_at: datetime | None) -> None:
+        """Note batch lines whose rows are kept elsewhere."""
+        self.batch_lines += rows
+        if self.first_batch_line is None:
+            self.first_batch_line = first_line
+        self.last_batch_line = last_line
+        self.last_batch_at = last_at or self.last_batch_at
+        self.is_certain = True
+
+    def take_access(self, access: AccessLine, line: Line, keep_row: bool) -> None:
+        """Take an access line."""
+        self.request_lines += 1
+        if access.is_work:
+            self.last_good_request_line = line.number
+        if keep_row:
+            self.requests.add(line.number, line.at, access)
+
+    def see_variable(self, name: str, value: str, line: int) -> None:
+        """Note an environment variable; the last value wins."""
+        if len(self.env) < 2_000:
+            self.env[name] = EnvVar(name, value, line)
+
+    def see_likeness(self, text: str) -> None:
+        """Note what makes a text without any SGLang record likely to be of a launch."""
+        if not self.is_likely and ("sglang" in text or "launch_server" in text):
+            self.is_likely = True
+        if not self.has_notebook_marks and ("<IPython.core.display" in text or "NOTE: Typically, the server runs" in text):
+            self.has_notebook_marks = True
+
+    def see_rank(self, rank: str, number: int) -> None:
+        if rank and rank not in self.ranks and not rank.startswith("Rank "):
+            self.ranks[rank] = number
+
+    def progress(self, is_torn_at_end: bool) -> Progress:
+        """What the failure model weighs errors by."""
+        return Progress(
+            first_line=self.first_line,
+            last_line=self.last_line,
+            first_at=self.first_own_at or self.first_at,
+            last_at=self.last_at,
+            milestones=tuple(self.milestones),
+            server_args_line=self.banner_line,
+            ready_line=self.ready_line,
+            first_batch_line=self.first_batch_line,
+            last_batch_line=self.last_batch_line,
+            last_batch_at=self.last_batch_at,
+            batch_lines=self.batch_lines,
+            last_good_request_line=self.last_good_request_line,
+            is_torn_at_end=is_torn_at_end,
+        )
+
+    def build(self, ordinal: int, is_torn_at_end: bool) -> Run:
+        """The finished record."""
+        progress = self.progress(is_torn_at_end)
+        conclusion: Conclusion = self.failures.conclude(progress)
+        last_at = self.last_own_at or self.last_at
+        milestones = tuple(self._with_roles())
+        return Run(
+            ordinal=ordinal,
+            first_line=self.first_line,
+            last_line=self.last_line,
+            label=self.label,
+            carrier=self._carrier(),
+            outcome=conclusion.outcome,
+            ready=conclusion.ready,
+            stage=conclusion.stage,
+            reason=conclusion.reason,
+            started_at=given_out(self.first_own_at) or given_out(self.first_at),
+            ready_at=given_out(self.ready_at),
+            ended_at=given_out(last_at) or given_out(self.last_at),
+            version=self.versions.guess((one.name for one in self.arguments), self.banner_complete),
+            model_path=self._model_path(),
+            ranks=tuple(self.ranks),
+            server_args=self.arguments,
+            server_args_line=self.banner_line,
+            server_args_complete=self.banner_complete,
+            env=tuple(self.env.values()),
+            root_error=conclusion.root_error,
+            events=tuple(_dated(event) for event in conclusion.events),
+            milestones=tuple(replace(one, at=given_out(one.at)) for one in milestones),
+            stages=stage_spans(milestones, last_at, self.last_line),
+            coverage=Coverage(
+                lines=self.lines,
+                understood=self.understood,
+                unknown=self.lines - self.understood,
+                torn=self.torn,
+                masked=self.masked,
+            ),
+        )
+
+    def _with_roles(self) -> list[Milestone]:
+        drafted = {rank for rank, loads in self.loads.items() if loads > 1}
+        return [
+            replace(one, role="target") if one.name in _DRAFTED and not one.role and one.rank in drafted else one
+            for one in self.milestones
+        ]
+
+    def _carrier(self) -> str:
+        if not self.carriers:
+            return "plain"
+        name = max(self.carriers, key=lambda one: self.carriers[one])
+        if not name and self.has_notebook_marks:
+            return "notebook"
+        return name or "plain"
+
+    def _model_path(self) -> str | None:
+        for argument in self.arguments:
+            if argument.name == "model_path" and isinstance(argument.value, str):
+                return argument.value
+        return None
+
+
+def _dated(event: Event) -> Event:
+    if is_dated(event.at) and is_dated(event.last_at):
+        return event
+    return replace(event, at=given_out(event.at), last_at=given_out(event.last_at))
+
+
+def _is_same_engine(first: tuple[Argument, ...], second: tuple[Argument, ...]) -> bool:
+    before = {one.name: one.raw for one in first}
+    after = {one.name: one.raw for one in second}
+    shared = before.keys() & after.keys()
+    if not shared or len(shared) < 0.8 * max(len(before), len(after)):
+        return False
+    return all(before[name] == after[name] for name in shared - _SAME_ENGINE)

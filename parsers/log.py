@@ -1,0 +1,174 @@
+"""A log's bytes in, its launches out: `LogReader` joins all other modules of the package.
+
+Reading never fails on content, only on I/O. Every physical line is counted in exactly one launch or as a
+line outside of any.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import BinaryIO
+
+from parsers.blocks import BLOCK_ROWS, OnBatches, OnRequests
+from parsers.careful import CarefulReader
+from parsers.launches import RunBuilder
+from parsers.order import is_newest_first, oldest_first
+from parsers.reader import ByteDecoder, LineCutter, read_blocks
+from parsers.records import ParsedLog, Run
+
+_PROBE_LINES = 200
+_PROBE_BYTES = 1 << 18
+"""What is read before the order of the lines and the doubtful carriers are decided."""
+MAX_REVERSED_BYTES = 1 << 28
+"""A newest-first file is held whole to be turned round; beyond this size it is read as it stands."""
+
+
+class LogReader:
+    """Reads one log, in blocks of any size; picklable at any point (without its callbacks).
+
+    ``on_batches`` and ``on_requests`` get the rows of batch and access lines as blocks; without them the
+    rows are counted and dropped. ``salt`` goes into the masks of secrets.
+    """
+
+    def __init__(
+        self,
+        salt: bytes = b"",
+        on_batches: OnBatches | None = None,
+        on_requests: OnRequests | None = None,
+        hot: bool = True,
+    ) -> None:
+        self.on_batches = on_batches
+        self.on_requests = on_requests
+        self.hot = hot
+        self.size = 0
+        self._decoder = ByteDecoder()
+        self._cutter = LineCutter()
+        self._careful = CarefulReader(salt)
+        self._number = 0
+        self._probe: list[tuple[int, bytes]] | None = []
+        self._probe_bytes = 0
+        self._newest_first = False
+        self._given_line = 0
+        """Last unfinished line whose rows `result` has given out already."""
+
+    def feed(self, block: bytes) -> None:
+        """Read on; the block may end anywhere."""
+        self.size += len(block)
+        self._take(self._decoder.feed(block))
+
+    def result(self) -> ParsedLog:
+        """All launches as far as they were read; more may be fed afterwards."""
+        self._give_rows(full_only=False)
+        twin = self._copy()
+        twin._take(twin._decoder.finish())
+        open_line = twin._cutter.open_line
+        if open_line is not None:
+            twin._take_lines([open_line])
+        if twin._probe is not None:
+            twin._end_probe(is_whole=True)
+        twin._careful.finish()
+        twin.on_batches, twin.on_requests = self.on_batches, self.on_requests
+        if self._given_line < twin._number:
+            twin._give_rows(full_only=False)
+            self._given_line = twin._number
+        return twin._parsed(is_torn=open_line is not None)
+
+    def _copy(self) -> LogReader:
+        twin: LogReader = pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
+        return twin
+
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(self.__dict__)
+        state["on_batches"] = state["on_requests"] = None
+        return state
+
+    def _take(self, data: bytes) -> None:
+        if data:
+            self._take_lines(self._cutter.feed(data))
+
+    def _take_lines(self, lines: list[bytes]) -> None:
+        for raw in lines:
+            self._number += 1
+            if self._probe is None:
+                self._careful.take(self._number, raw, self._number > self._given_line)
+                continue
+            self._probe.append((self._number, raw))
+            self._probe_bytes += len(raw)
+            if self._newest_first:
+                if self._probe_bytes > MAX_REVERSED_BYTES:
+                    self._end_probe(is_whole=False)
+            elif len(self._probe) >= _PROBE_LINES or self._probe_bytes >= _PROBE_BYTES:
+                self._newest_first = is_newest_first([one for _, one in self._probe])
+                if not self._newest_first:
+                    self._end_probe(is_whole=False)
+        self._give_rows(full_only=True)
+
+    def _end_probe(self, is_whole: bool) -> None:
+        held, self._probe = self._probe or [], None
+        if is_whole and not self._newest_first:
+            self._newest_first = is_newest_first([raw for _, raw in held])
+        if self._newest_first and is_whole:
+            held = oldest_first(held)
+        elif self._newest_first:
+            self._newest_first = False
+            self._careful.notes.append("newest first, but too large to be turned round: read as it stands")
+        self._careful.prove_carriers([raw for _, raw in held[:_PROBE_LINES]])
+        for number, raw in held:
+            self._careful.take(number, raw, number > self._given_line)
+
+    def _give_rows(self, full_only: bool) -> None:
+        for builder in self._careful.touched_builders():
+            if len(builder.batches) and (not full_only or len(builder.batches) >= BLOCK_ROWS):
+                self._give_batches(builder)
+            if len(builder.requests) and (not full_only or builder.requests.is_full):
+                self._give_requests(builder)
+
+    def _give_batches(self, builder: RunBuilder) -> None:
+        if self.on_batches is None:
+            builder.batches.drop()
+        else:
+            self.on_batches(builder.batches.take(builder.ordinal))
+
+    def _give_requests(self, builder: RunBuilder) -> None:
+        if not builder.ordinal and self.on_requests is not None and not builder.requests.is_full:
+            return  # an access line alone makes no run yet
+        if self.on_requests is None or not builder.ordinal:
+            builder.requests.drop()
+        else:
+            self.on_requests(builder.requests.take(builder.ordinal))
+
+    def _parsed(self, is_torn: bool) -> ParsedLog:
+        runs = self._runs(is_torn)
+        notes = list(self._careful.notes)
+        if self._cutter.shortened:
+            notes.append(f"{self._cutter.shortened} lines longer than 1 MB were read at their begin and end only")
+        return ParsedLog(
+            runs=runs,
+            lines=self._number,
+            size=self.size,
+            is_sglang=bool(runs),
+            encoding=self._decoder.encoding,
+            newest_first=self._newest_first,
+            notes=tuple(notes),
+        )
+
+    def _runs(self, is_torn: bool) -> tuple[Run, ...]:
+        chosen = self._careful.chosen_builders()
+        last_line = max((builder.last_line for builder in chosen), default=0)
+        return tuple(
+            builder.build(builder.ordinal, is_torn and builder.last_line == last_line) for builder in chosen
+        )
+
+
+def read_log(
+    stream: BinaryIO,
+    salt: bytes = b"",
+    on_batches: OnBatches | None = None,
+    on_requests: OnRequests | None = None,
+    hot: bool = True,
+) -> ParsedLog:
+    """Read a whole log from a stream of bytes."""
+    reader = LogReader(salt, on_batches, on_requests, hot)
+    for block in read_blocks(stream):
+        reader.feed(block)
+    return reader.result()

@@ -1,0 +1,89 @@
+"""From a physical line's bytes to the pieces that can each hold one record.
+
+Colour codes and NULs go, ``\\r`` separates, progress bars are cut out, and a record that begins in the middle
+of a line (behind a bar or another process's output) becomes a piece of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import regex
+
+from parsers.heads import Bar, find_bar, may_be_glued, split_glued
+
+MAX_PIECES = 20_000
+"""Pieces of one physical line that are looked at; a file of one line with only bars has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a physical line: either text or a progress bar."""
+
+    text: str
+    bar: Bar | None = None
+    is_cut: bool = False
+    """True when another record's head cut it off."""
+
+
+def decode_line(raw: bytes) -> str:
+    """The text of a physical line without its line end, NULs and colour codes."""
+    if raw.endswith(b"\r"):
+        raw = raw.rstrip(b"\r")
+    text = raw.decode("utf-8", "replace")
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    if "\x1b" in text:
+        text = _ansi().sub("", text)
+    elif "[0m" in text:  # colours of a pasted log that lost its escape characters
+        text = _bare_colour().sub("", text)
+    return text
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The pieces of a line, in their order."""
+    if "\r" not in text:
+        return _of_segment(text)
+    found: list[Piece] = []
+    for segment in text.split("\r"):
+        if segment:
+            found.extend(_of_segment(segment))
+        if len(found) >= MAX_PIECES:
+            break
+    return found or [Piece("")]
+
+
+def _of_segment(text: str) -> list[Piece]:
+    bar = find_bar(text)
+    if bar is None:
+        return _texts(text)
+    found: list[Piece] = []
+    position = 0
+    while bar is not None and len(found) < MAX_PIECES:
+        if bar.start > position and text[position : bar.start].strip():
+            found.extend(_texts(text[position : bar.start]))
+        found.append(Piece(text[bar.start : bar.end], bar))
+        position = bar.end
+        bar = find_bar(text, position)
+    rest = text[position:]
+    if rest.strip():
+        found.extend(_texts(rest.lstrip(" ") if rest.lstrip(" ").startswith("[") else rest))
+    return found
+
+
+def _texts(text: str) -> list[Piece]:
+    if not may_be_glued(text):
+        return [Piece(text)]
+    parts = split_glued(text)
+    return [Piece(part, None, place < len(parts) - 1) for place, part in enumerate(parts)]
+
+
+@functools.cache
+def _ansi() -> regex.Pattern[str]:
+    return regex.compile(r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)")
+
+
+@functools.cache
+def _bare_colour() -> regex.Pattern[str]:
+    return regex.compile(r"\[(?:0|[1-9]\d?(?:;\d{1,3}){0,4})m")

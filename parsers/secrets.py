@@ -1,0 +1,89 @@
+"""Masks secrets in a line before anything else sees it.
+
+The mask keeps a salted hash of four digits, so that a changed value is seen as changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+
+import regex
+
+TRIGGERS: tuple[bytes, ...] = (
+    b"api_key", b"api-key", b"API_KEY", b"apikey", b"hf_", b"HF_TOKEN", b"TOKEN", b"_token", b"-token ", b"sk-",
+    b"earer ", b"uthorization", b"UTHORIZATION", b"assword", b"PASSWORD", b"passwd", b"secret", b"SECRET", b"AKIA",
+    b"ghp_", b"github_pat_", b"glpat-", b"xoxb-", b"@", b"PRIVATE KEY", b"ACCESS_KEY", b"access_key",
+)
+"""A line without any of these holds no secret that is known here."""
+
+SAMPLES: tuple[tuple[str, str], ...] = (
+    ("ServerArgs(api_key='abc123', tp_size=1)", "abc123"),
+    ("{'admin_api_key': 'adm-1', 'port': 1}", "adm-1"),
+    ("export HF_TOKEN=hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_AbCdEfGhIjKlMnOpQrStUvWx"),
+    ("--api-key topsecret1 --port 30000", "topsecret1"),
+    ("token hf_AbCdEfGhIjKlMnOpQrStUvWx was rejected", "hf_AbCdEfGhIjKlMnOpQrStUvWx"),
+    ("Authorization: Bearer eyJhbGciOi.abc.def", "eyJhbGciOi.abc.def"),
+    ("headers={'Authorization': 'Basic dXNlcjpwYXNz'}", "dXNlcjpwYXNz"),
+    ("pip install https://user:pa55word@host/simple", "pa55word"),
+    ("key sk-proj-abcdefghijklmnop1234 used", "sk-proj-abcdefghijklmnop1234"),
+    ("AWS_SECRET_ACCESS_KEY=abcd/EFGH+1234", "abcd/EFGH+1234"),
+)
+"""(line, secret that must be gone); run by the tests."""
+
+HARMLESS: tuple[str, ...] = (
+    "ServerArgs(api_key=None, skip_tokenizer_init=False)",
+    "#token: 700, token usage: 0.03",
+    "{'api_key': None, 'admin_api_key': ''}",
+    "Please set a HF_TOKEN to enable higher rate limits",
+    "git clone git@github.com:a/b.git",
+    "max_new_tokens=16, bos_token='<s>'",
+)
+"""Lines in which nothing may be masked."""
+
+
+class Masker:
+    """Masks with one salt and counts what it masked."""
+
+    def __init__(self, salt: bytes = b"") -> None:
+        self._salt = salt
+        self.masked = 0
+
+    def mask(self, text: str) -> str:
+        """The text with each secret replaced by ``***`` and four digits of its salted hash."""
+        return _pattern().sub(self._replace, text)
+
+    def _replace(self, match: regex.Match[str]) -> str:
+        secret = match["secret"]
+        if secret.startswith("***") or secret in _NO_SECRETS:
+            return match[0]
+        self.masked += 1
+        start = match.start("secret") - match.start()
+        end = match.end("secret") - match.start()
+        return f"{match[0][:start]}{self._mask_of(secret)}{match[0][end:]}"
+
+    def _mask_of(self, secret: str) -> str:
+        digest = hashlib.sha256(self._salt + secret.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"***{digest[:4]}"
+
+
+_NO_SECRETS = frozenset({"None", "null", "True", "False", "true", "false", "EMPTY", "str", "Optional", "your"})
+
+
+@functools.cache
+def _pattern() -> regex.Pattern[str]:
+    names = (
+        r"(?:[A-Za-z0-9]+[_-])*(?:api[_-]?key|API[_-]?KEY|HF_TOKEN|hf_token|HUGGING_FACE_HUB_TOKEN|GITHUB_TOKEN"
+        r"|(?:auth|access|bearer|secret|refresh)[_-]token|(?:AUTH|ACCESS|BEARER|SECRET|API|WANDB|MODELSCOPE|CI_JOB)_TOKEN"
+        r"|password|PASSWORD|passwd|(?:SECRET|secret)(?:[_-](?:ACCESS[_-]KEY|access[_-]key|KEY|key))?"
+        r"|ACCESS_KEY(?:_ID)?|access_key)"
+    )
+    return regex.compile(
+        rf"""(?<![A-Za-z0-9]){names}['"]?\s?(?:=|:)\s?['"]?(?P<secret>[^\s'",;&)\]}}]{{1,500}})"""
+        rf"""|(?<![\w])--{names}[= ]['"]?(?P<secret>[^\s'",;&)\]}}]{{1,500}})"""
+        r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
+        r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""
+        r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/@'"]{1,200})@"""
+        r"""|(?<![A-Za-z0-9_])(?P<secret>hf_[A-Za-z0-9]{16,100}|sk-[A-Za-z0-9_-]{16,200}|ghp_[A-Za-z0-9]{20,80}"""
+        r"""|github_pat_[A-Za-z0-9_]{20,120}|glpat-[\w-]{16,60}|xoxb-[\w-]{16,100}|AKIA[A-Z0-9]{16})(?![A-Za-z0-9])"""
+    )
