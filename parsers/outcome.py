@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from parsers.candidates import Candidate
 from parsers.records import Conclusion, Event, EventRole, Outcome, Progress, RootError, Stage
-from parsers.root import LAST_PEER_TIER, Choice, Marks, choose_root, find_marks, weight_after_ready
+from parsers.root import LAST_PEER_TIER, REQUEST_WEIGHTS, Choice, Marks, choose_root, find_marks, weight_after_ready
 from parsers.rules.message_rule import Weight
 
 SILENT_AFTER = timedelta(seconds=60)
@@ -41,7 +41,7 @@ def _outcome(
     killed = _kill_evidence(candidates, marks, choice)
     if killed is not None:
         return Outcome.KILLED, f"{killed.message[:160]} (line {killed.first_line}), and no earlier error"
-    if root is not None and root.weight is Weight.REQUEST and choice.tier > 0 and marks.sigquit is None:
+    if root is not None and root.weight in REQUEST_WEIGHTS and choice.tier > 0 and marks.sigquit is None:
         root = None
     if root is not None and _is_worth_failing(root, choice, marks):
         occurrence = choice.occurrence
@@ -114,12 +114,12 @@ def _has_root(outcome: Outcome, choice: Choice) -> bool:
         return False
     if outcome is Outcome.FAILED:
         return choice.root.weight is not Weight.CONSEQUENCE or choice.root.rule == "consequence-class"
-    return outcome is Outcome.RUNNING and choice.root.weight is Weight.REQUEST
+    return outcome is Outcome.RUNNING and choice.root.weight in REQUEST_WEIGHTS
 
 
 def _role_without_root(choice: Choice, outcome: Outcome) -> tuple[EventRole, str]:
     assert choice.root is not None
-    if choice.root.weight is Weight.REQUEST:
+    if choice.root.weight in REQUEST_WEIGHTS:
         return EventRole.REQUEST, "ended one request, not the server"
     return EventRole.ECHO, f"the launch counts as {outcome.value}"
 

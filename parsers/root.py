@@ -33,11 +33,13 @@ _TIERS: dict[Weight, int] = {
     Weight.CHILD_DEATH: 4,
     Weight.FORERUNNER: 4,
     Weight.REQUEST: 5,
-    Weight.CONSEQUENCE: 6,
+    Weight.HEADLINE: 6,
+    Weight.CONSEQUENCE: 7,
 }
 """What is taken before what; weights that are not named are never the root error."""
 
 LAST_PEER_TIER = 2
+REQUEST_WEIGHTS = frozenset({Weight.REQUEST, Weight.HEADLINE})
 
 _NEVER: dict[Weight, tuple[EventRole, str]] = {
     Weight.WARNING: (EventRole.NONE, "a warning"),
@@ -133,10 +135,8 @@ def _tier(
     candidate: Candidate, occurrence: Occurrence, candidates: Sequence[Candidate], marks: Marks, warmup: Occurrence | None, progress: Progress
 ) -> int:
     tier = _TIERS[weight_after_ready(candidate, marks.own_ready)] if candidate.weight is not Weight.KILL else 9
-    if candidate.weight is Weight.REQUEST and not candidate.frames:
-        return _TIERS[Weight.REQUEST] + 1
-    if candidate.weight is Weight.REQUEST and warmup is not None and occurrence.line < warmup.line and marks.own_ready is None:
-        return 0
+    if candidate.weight in REQUEST_WEIGHTS and warmup is not None and occurrence.line < warmup.line and marks.own_ready is None:
+        return 0 if candidate.frames else 1
     if candidate.weight is Weight.FORERUNNER and _is_followed_by_exception(candidate, occurrence, candidates):
         return 0
     if not candidate.is_certain:
@@ -200,10 +200,10 @@ def _survived_by(candidate: Candidate, occurrence: Occurrence, progress: Progres
             break
         if _is_progress(milestone, occurrence):
             return f"the launch went on: {milestone.name}"
-    if candidate.weight in (Weight.REQUEST, Weight.EXCEPTION, Weight.FORERUNNER, Weight.WRAPPER, Weight.CONSEQUENCE):
+    if candidate.weight in (Weight.REQUEST, Weight.HEADLINE, Weight.EXCEPTION, Weight.FORERUNNER, Weight.WRAPPER, Weight.CONSEQUENCE):
         if progress.last_batch_line is not None and progress.last_batch_line > line and _is_later(progress.last_batch_at, occurrence.at):
             return "batches went on"
-        if candidate.weight is Weight.REQUEST and progress.last_good_request_line is not None and progress.last_good_request_line > line:
+        if candidate.weight in REQUEST_WEIGHTS and progress.last_good_request_line is not None and progress.last_good_request_line > line:
             return "later requests were answered"
     return ""
 
@@ -275,7 +275,7 @@ def _why_not(
         return EventRole.ECHO, f"repeats what stands at {where}"
     if candidate.weight in (Weight.CONSEQUENCE, Weight.CHILD_DEATH):
         return EventRole.ECHO, f"follows from {where}"
-    if candidate.weight is Weight.REQUEST:
+    if candidate.weight in REQUEST_WEIGHTS:
         return EventRole.REQUEST, "ended one request, not the server"
     if key[1]:
         return EventRole.ECHO, f"came after the parent's report; {where} is before it"

@@ -72,7 +72,7 @@ ERROR_RULES: tuple[MessageRule, ...] = (
     ),
     rule(
         "asgi-exception",
-        Weight.REQUEST,
+        Weight.HEADLINE,
         "Exception in ASGI application",
         r"Exception in ASGI application",
         "Exception in ASGI application",
@@ -80,7 +80,7 @@ ERROR_RULES: tuple[MessageRule, ...] = (
     ),
     rule(
         "request-error",
-        Weight.REQUEST,
+        Weight.HEADLINE,
         ("rror in request", "transfer failed for request", "bootstrap failed for request", "handshake failed for request", "Failed to parse JSON",
          "Invalid request", "KVTransferError"),
         r"^(?:Error in request: (?P<message>.*)|.*(?:transfer|bootstrap|handshake) failed for request.*?with exception (?P<type>\w+).*"

@@ -34,6 +34,8 @@ class Weight(StrEnum):
     """An abort whose reason is printed before it."""
     REQUEST = "request"
     """Ends one request."""
+    HEADLINE = "headline"
+    """Announces the error of one request, whose traceback may follow."""
     WARMUP = "warmup"
     """The warm-up request failed: an echo of what the server said about that request."""
     WRAPPER = "wrapper"
