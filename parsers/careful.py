@@ -6,7 +6,10 @@ that it belongs to.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+
+import regex
 
 from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
@@ -40,17 +43,22 @@ class CarefulReader:
     def __init__(self, salt: bytes) -> None:
         self.notes: list[str] = []
         self._masker = Masker(salt)
-        self._carriers = CarrierReader()
-        self._sources = Sources()
+        self.carriers = CarrierReader()
+        self.sources = Sources()
         self._partial: dict[str, _Held] = {}
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
         self._outside_understood = 0
 
+    @property
+    def is_inside_record(self) -> bool:
+        """A record goes on in a later physical line, so the next line cannot be read on its own."""
+        return bool(self._partial or self._banners)
+
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
         for raw in lines:
-            self._carriers.take_off(decode_line(raw[:2000]))
+            self.carriers.take_off(decode_line(raw[:2000]))
 
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""
@@ -60,7 +68,7 @@ class CarefulReader:
             before = self._masker.masked
             text = self._masker.mask(text)
             masked = self._masker.masked - before
-        carried = self._carriers.take_off(text)
+        carried = self.carriers.take_off(text)
         if carried is None:
             carried = _PLAIN
         else:
@@ -69,7 +77,7 @@ class CarefulReader:
         if carried.partial or carried.label in self._partial:
             joined = self._join(number, carried, text)
             if joined is None:
-                builder = self._sources.of(carried.label, number, carried.names).current
+                builder = self.sources.of(carried.label, number, carried.names).current
                 builder.count_line(number, carried.names, True)
                 builder.masked += masked
                 return
@@ -90,7 +98,7 @@ class CarefulReader:
     def _take_text(
         self, number: int, first: int, text: str, carried: Carried, masked: int, keep_rows: bool
     ) -> None:
-        source = self._sources.of(carried.label, number, carried.names)
+        source = self.sources.of(carried.label, number, carried.names)
         understood = not text or text.isspace()
         builder = source.current
         torn = False
@@ -102,8 +110,9 @@ class CarefulReader:
         builder.count_line(number, carried.names, understood)
         builder.torn += torn
         builder.masked += masked
+        builder.repeated += carried.repeats if carried.repeats > 1 else 0
         self._settle_run(builder)
-        self._sources.note(source)
+        self.sources.note(source)
 
     def _take_piece(
         self, source: Source, number: int, part: int, piece: Piece, carried: Carried, keep_rows: bool
@@ -118,7 +127,7 @@ class CarefulReader:
                 return source, True
         line, is_own = self._line(source, number, part, piece, head, carried)
         if line.rank:
-            source = self._sources.part_by_rank(source, carried.label, line.rank, number)
+            source = self.sources.part_by_rank(source, carried.label, line.rank, number)
         return self._take_record(source, line, is_own, piece.is_cut, carried, keep_rows)
 
     def _line(
@@ -129,7 +138,9 @@ class CarefulReader:
             orphan, source.orphan_head = source.orphan_head, None
             if orphan is not None and (parse_batch(text) or parse_milestone(text)):
                 source.current.torn += 1
-                return Line(number, part, carried.label, orphan.at, orphan.rank, orphan.level, True, text, text), True
+                return Line(
+                    number, part, carried.label, orphan.at, orphan.rank, orphan.level, True, text, text
+                ), True
             level = carried.level if "app-logger" in carried.names else None
             return Line(number, part, carried.label, carried.at, "", level, False, text, text), False
         at = head.at
@@ -176,9 +187,10 @@ class CarefulReader:
         if is_own:
             builder.see_rank(line.rank, line.number)
             builder.is_certain = builder.is_certain or bool(line.rank)
-        understood = hit is not None
+        understood = hit is not None or is_own
         if hit is not None:
             builder.take_milestone(hit, line)
+        builder.see_message(line.body)
         builder.versions.see_text(line.text, line.number)
         builder.versions.see_body(line.body)
         for name, value in shown_variables(line.text):
@@ -191,20 +203,28 @@ class CarefulReader:
         return understood
 
     def _see_launch_command(self, source: Source, line: Line, hit: MilestoneHit | None) -> None:
-        if hit is not None or not source.current.is_over or line.has_head:
-            return
-        if is_launch_start(line.text):
+        if hit is None and source.current.is_over and not line.has_head and is_launch_start(line.text):
             self._begin_launch(source, line.number)
 
     def _take_bar(self, builder: RunBuilder, number: int, part: int, piece: Piece, carried: Carried) -> None:
         milestone = bar_milestone(piece.bar.label if piece.bar is not None else "")
         if milestone is None or builder.has_milestone(milestone[0], ""):
             return
-        line = Line(number, part, carried.label, carried.at or builder.last_at, "", None, False, piece.text, piece.text)
+        line = Line(
+            number,
+            part,
+            carried.label,
+            carried.at or builder.last_at,
+            "",
+            None,
+            False,
+            piece.text,
+            piece.text,
+        )
         builder.take_milestone(MilestoneHit(milestone[0], milestone[1], None, "", (), False), line)
 
     def _take_banner(self, source: Source, opened: OpenBanner, line: Line, carried: Carried) -> Source:
-        source = self._sources.part_by_banner(source, carried.label, line.number)
+        source = self.sources.part_by_banner(source, carried.label, line.number)
         banner = read_banner(opened.text)
         if banner is not None and source.current.starts_anew(banner, line.at):
             self._begin_launch(source, line.number)
@@ -249,16 +269,16 @@ class CarefulReader:
         """No more lines come: close what is still open."""
         for label, held in list(self._partial.items()):
             del self._partial[label]
-            source = self._sources.of(label, held.number, held.carried.names)
+            source = self.sources.of(label, held.number, held.carried.names)
             for part, piece in enumerate(pieces_of(held.text)):
                 self._take_piece(source, held.number, part, piece, held.carried, True)
         for label, (opened, line) in list(self._banners.items()):
             del self._banners[label]
-            self._close_banner(self._sources.of(label, line.number, ()), opened, line)
+            self._close_banner(self.sources.of(label, line.number, ()), opened, line)
 
     def touched_builders(self) -> list[RunBuilder]:
         """Launches that may hold rows."""
-        return [builder for source in self._sources.by_key.values() for builder in source.builders]
+        return [builder for source in self.sources.by_key.values() for builder in source.builders]
 
     def chosen_builders(self) -> list[RunBuilder]:
         """The launches of the log: those that are certain, else the likeliest text."""
@@ -266,7 +286,9 @@ class CarefulReader:
         certain = sorted((one for one in builders if one.is_certain), key=lambda one: one.ordinal)
         if certain:
             return certain
-        likely = [one for one in builders if one.is_likely and (one.has_errors or one.first_own_at is not None)]
+        likely = [
+            one for one in builders if one.is_likely and (one.has_errors or one.first_own_at is not None)
+        ]
         if not likely:
             return []
         chosen = max(likely, key=lambda one: one.lines)
@@ -275,11 +297,19 @@ class CarefulReader:
 
 
 def is_launch_start(text: str) -> bool:
-    """Text that stands at the begin of a launch, before its arguments."""
+    """Text that stands at the begin of a launch, before its arguments: the typed command, the banner of
+    the container, the usage of the launcher."""
     if "glang" not in text and "launch_server" not in text and "SGLang" not in text:
         return False
-    return (
-        text.startswith(("usage: launch_server.py", "== SGLang ==", "SGLang Version "))
-        or "-m sglang.launch_server" in text
-        or "sglang serve --" in text
+    return _launch_start().match(text[:2000]) is not None
+
+
+@functools.cache
+def _launch_start() -> regex.Pattern[str]:
+    return regex.compile(
+        r"usage: launch_server\.py|== SGLang ==|SGLang Version \d"
+        r"|(?:[^\n$#%>]{0,200}[$#%>] +|\+{1,3} )?(?:[A-Z_][A-Z0-9_]*=\S{0,200} +)*"
+        r"(?:(?:nohup|exec|sudo|time|env) +)*(?:\S{0,200}/)?"
+        r"(?:python[\d.]* +(?:-[a-zA-Z] +)?(?:-m +)?\S{0,200}(?:sglang\.launch_server|launch_server\.py)"
+        r"|sglang +serve )"
     )

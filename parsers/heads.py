@@ -7,6 +7,7 @@ process's output) and the bars themselves.
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -141,7 +142,7 @@ HEADS: tuple[HeadRule, ...] = (
         "rust-plain",
         "0123456789",
         "Z",
-        rf"(?P<at>{_DATE} {_TIME}Z?) {{1,5}}(?P<level>INFO|WARN|ERROR|DEBUG|TRACE) {{1,5}}(?=[\w:]{{1,80}}: )",
+        rf"(?P<at>{_DATE} {_TIME}Z?) {{1,5}}(?P<level>{_LEVELS}) {{1,5}}(?=[\w:]{{1,80}}: )",
         False,
         (("2026-02-03 04:05:06Z  INFO router::server: hi", "", "INFO", "router::server: hi"),),
     ),
@@ -212,7 +213,7 @@ def split_glued(text: str) -> list[str]:
     if not cuts:
         return [text]
     edges = [0, *cuts, len(text)]
-    return [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [text[start:end] for start, end in itertools.pairwise(edges)]
 
 
 def may_be_glued(text: str) -> bool:
@@ -236,7 +237,8 @@ def _is_real_cut(text: str, position: int) -> bool:
 @functools.cache
 def _glued_head() -> regex.Pattern[str]:
     return regex.compile(
-        rf"\[{_DATE} {_TIME}(?: [A-Z][\w ]{{0,60}})?\] ?(?=\S)|(?<=[\]s.\d ])\[gpu(?:_id)?=\d{{1,4}}\] (?=[A-Z])"
+        rf"\[{_DATE} {_TIME}(?: [A-Z][\w ]{{0,60}})?\] ?(?=\S)"
+        r"|(?<=[\]s.\d ])\[gpu(?:_id)?=\d{1,4}\] (?=[A-Z])"
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from parsers.blocks import BatchRows, RequestRows
-
 from parsers.failures import FailureReader
 from parsers.records import (
     Argument,
@@ -40,8 +39,44 @@ _ORDER = {stage: place for place, stage in enumerate(Stage)}
 _SAME_ENGINE = frozenset({"random_seed", "nccl_port", "dist_init_addr", "log_level", "log_level_http"})
 """Arguments that may differ when one engine prints its arguments twice."""
 _ENGINE_GAP_S = 30.0
-_DRAFTED = frozenset({"distributed-begin", "distributed-end", "memory-baseline", "load-begin", "load-end", "kv-cache",
-                      "state-cache", "hybrid-pool", "memory-pool-end", "load-progress"})
+_VERSION_BATCHES = 20
+"""Batch lines that are looked at for the version; later ones tell nothing new."""
+_CERTAIN = (
+    "Scheduler hit an exception",
+    "TokenizerManager hit an exception",
+    "DetokenizerManager hit an exception",
+    "DataParallelController hit an exception",
+    "TpModelWorkerClient hit an exception",
+    "MultiTokenizer",
+    "Initialization failed.",
+    "Exception in ModelTpServer",
+    "Exception in ModelRpcClient",
+    "Scheduler or DataParallel",
+    "Health check failed. Server couldn't",
+    "KV cache pool is full.",
+    "Decode out of memory happened",
+    "decode out of memory happened",
+    "Detected errors during sampling",
+    "Watchdog timeout (self.",
+    "Scheduler watchdog timeout (self.",
+    "launch_server.py: error:",
+    "usage: launch_server.py",
+)
+"""Begins of messages that only an SGLang server prints, and that are no milestones."""
+_DRAFTED = frozenset(
+    {
+        "distributed-begin",
+        "distributed-end",
+        "memory-baseline",
+        "load-begin",
+        "load-end",
+        "kv-cache",
+        "state-cache",
+        "hybrid-pool",
+        "memory-pool-end",
+        "load-progress",
+    }
+)
 """Milestones that a draft model prints a second time on the same rank."""
 
 
@@ -61,6 +96,8 @@ class RunBuilder:
     lines: int = 0
     understood: int = 0
     torn: int = 0
+    repeated: int = 0
+    """Repeats that the carrier folded into single lines."""
     masked: int = 0
     carriers: dict[str, int] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
@@ -139,7 +176,9 @@ class RunBuilder:
     def take_banner(self, banner: Banner, line: Line) -> None:
         """Take the arguments; the last printed ones win."""
         if self.banner_line is None:
-            self._add(Milestone("args", Stage.ARGS, line.rank, line.number, line.at, None, excerpt=line.text[:200]))
+            self._add(
+                Milestone("args", Stage.ARGS, line.rank, line.number, line.at, None, excerpt=line.text[:200])
+            )
         self.arguments = banner.arguments
         self.banner_complete = banner.complete
         self.banner_line = line.number
@@ -159,8 +198,17 @@ class RunBuilder:
             self.has_ended = True
         self.is_certain = self.is_certain or hit.counts_as_sglang
         self._add(
-            Milestone(hit.name, hit.stage, line.rank, line.number, line.at, hit.seconds, role, hit.values,
-                      line.text[:300])
+            Milestone(
+                hit.name,
+                hit.stage,
+                line.rank,
+                line.number,
+                line.at,
+                hit.seconds,
+                role,
+                hit.values,
+                line.text[:300],
+            )
         )
 
     def _add(self, milestone: Milestone) -> None:
@@ -174,6 +222,9 @@ class RunBuilder:
 
     def take_batch(self, batch: BatchLine, line: Line, keep_row: bool) -> None:
         """Take a Prefill or Decode line."""
+        if self.batch_lines < _VERSION_BATCHES:
+            self.versions.see_body(line.body)
+            self.versions.see_names(pair.name for pair in batch.pairs)
         self.see_batches(1, line.number, line.number, line.at)
         if keep_row:
             self.batches.add(line.number, line.at, line.rank, batch)
@@ -195,6 +246,11 @@ class RunBuilder:
         if keep_row:
             self.requests.add(line.number, line.at, access)
 
+    def see_message(self, body: str) -> None:
+        """Note a message that only an SGLang server prints."""
+        if not self.is_certain and body.startswith(_CERTAIN):
+            self.is_certain = True
+
     def see_variable(self, name: str, value: str, line: int) -> None:
         """Note an environment variable; the last value wins."""
         if len(self.env) < 2_000:
@@ -204,7 +260,11 @@ class RunBuilder:
         """Note what makes a text without any SGLang record likely to be of a launch."""
         if not self.is_likely and ("sglang" in text or "launch_server" in text):
             self.is_likely = True
-        if not self.has_notebook_marks and ("<IPython.core.display" in text or "NOTE: Typically, the server runs" in text):
+            if "sglang_router_rs::" in text[:200]:
+                self.is_certain = True
+        if not self.has_notebook_marks and (
+            "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
+        ):
             self.has_notebook_marks = True
 
     def see_rank(self, rank: str, number: int) -> None:
@@ -271,7 +331,9 @@ class RunBuilder:
     def _with_roles(self) -> list[Milestone]:
         drafted = {rank for rank, loads in self.loads.items() if loads > 1}
         return [
-            replace(one, role="target") if one.name in _DRAFTED and not one.role and one.rank in drafted else one
+            replace(one, role="target")
+            if one.name in _DRAFTED and not one.role and one.rank in drafted
+            else one
             for one in self.milestones
         ]
 

@@ -141,7 +141,15 @@ class LogReader:
         runs = self._runs(is_torn)
         notes = list(self._careful.notes)
         if self._cutter.shortened:
-            notes.append(f"{self._cutter.shortened} lines longer than 1 MB were read at their begin and end only")
+            notes.append(
+                f"{self._cutter.shortened} lines longer than 1 MB were read at their begin and end only"
+            )
+        outside = self._number - sum(run.coverage.lines for run in runs)
+        if runs and outside:
+            notes.append(f"{outside} lines stand outside of every launch")
+        repeated = sum(builder.repeated for builder in self._careful.chosen_builders())
+        if repeated:
+            notes.append(f"the carrier folded {repeated} repeats into single lines")
         return ParsedLog(
             runs=runs,
             lines=self._number,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import regex
@@ -15,7 +16,7 @@ def is_newest_first(lines: Sequence[bytes]) -> bool:
     """True when the times in front of the lines run backwards."""
     times = [time for time in map(_front_time, lines) if time]
     falling = rising = 0
-    for before, after in zip(times, times[1:], strict=False):
+    for before, after in itertools.pairwise(times):
         falling += after < before
         rising += after > before
     return falling >= 2 and falling > 4 * rising and times[-1] < times[0]

@@ -81,7 +81,9 @@ def _texts(text: str) -> list[Piece]:
 
 @functools.cache
 def _ansi() -> regex.Pattern[str]:
-    return regex.compile(r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)")
+    return regex.compile(
+        r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)"
+    )
 
 
 @functools.cache

@@ -27,8 +27,10 @@ def open_log(path: str | Path) -> BinaryIO:
 
     Raises OSError when the file cannot be read. A damaged archive raises while it is read.
     """
-    stream: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")
-    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
+    stream: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
+    buffered = (
+        stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
+    )
     magic = buffered.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))

@@ -11,9 +11,33 @@ import hashlib
 import regex
 
 TRIGGERS: tuple[bytes, ...] = (
-    b"api_key", b"api-key", b"API_KEY", b"apikey", b"hf_", b"HF_TOKEN", b"TOKEN", b"_token", b"-token ", b"sk-",
-    b"earer ", b"uthorization", b"UTHORIZATION", b"assword", b"PASSWORD", b"passwd", b"secret", b"SECRET", b"AKIA",
-    b"ghp_", b"github_pat_", b"glpat-", b"xoxb-", b"@", b"PRIVATE KEY", b"ACCESS_KEY", b"access_key",
+    b"api_key",
+    b"api-key",
+    b"API_KEY",
+    b"apikey",
+    b"hf_",
+    b"HF_TOKEN",
+    b"TOKEN",
+    b"_token",
+    b"-token ",
+    b"sk-",
+    b"earer ",
+    b"uthorization",
+    b"UTHORIZATION",
+    b"assword",
+    b"PASSWORD",
+    b"passwd",
+    b"secret",
+    b"SECRET",
+    b"AKIA",
+    b"ghp_",
+    b"github_pat_",
+    b"glpat-",
+    b"xoxb-",
+    b"@",
+    b"PRIVATE KEY",
+    b"ACCESS_KEY",
+    b"access_key",
 )
 """A line without any of these holds no secret that is known here."""
 
@@ -67,7 +91,9 @@ class Masker:
         return f"***{digest[:4]}"
 
 
-_NO_SECRETS = frozenset({"None", "null", "True", "False", "true", "false", "EMPTY", "str", "Optional", "your"})
+_NO_SECRETS = frozenset(
+    {"None", "null", "True", "False", "true", "false", "EMPTY", "str", "Optional", "your"}
+)
 
 
 @functools.cache
@@ -81,7 +107,9 @@ def _pattern() -> regex.Pattern[str]:
     return regex.compile(
         rf"""(?<![A-Za-z0-9]){names}['"]?\s?(?:=|:)\s?['"]?(?P<secret>[^\s'",;&)\]}}]{{1,500}})"""
         rf"""|(?<![\w])--{names}[= ]['"]?(?P<secret>[^\s'",;&)\]}}]{{1,500}})"""
-        r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
+        r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?"""
+        r"""(?:(?:Bearer|Basic|Token|bearer|basic) )?"""
+        r"""(?P<secret>[^\s'",)}]{3,4000})"""
         r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""
         r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/@'"]{1,200})@"""
         r"""|(?<![A-Za-z0-9_])(?P<secret>hf_[A-Za-z0-9]{16,100}|sk-[A-Za-z0-9_-]{16,200}|ghp_[A-Za-z0-9]{20,80}"""

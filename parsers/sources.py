@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from parsers.heads import Head
 from parsers.launches import RunBuilder
 
-_HOST_LABELS = frozenset({"kernel", "systemd", "dockerd", "containerd", "kubelet", "systemd-oomd"})
+HOST_LABELS = frozenset({"kernel", "systemd", "dockerd", "containerd", "kubelet", "systemd-oomd"})
 """Programs of the host in a journal: what they say (an OOM kill) concerns the server."""
 
 
@@ -47,7 +47,7 @@ class Sources:
 
     def of(self, label: str, number: int, carriers: tuple[str, ...]) -> Source:
         """The source of a label; a new one where the label is new."""
-        if label in _HOST_LABELS and "journald" in carriers and self._last_certain:
+        if label in HOST_LABELS and "journald" in carriers and self._last_certain:
             return self.by_key[self._last_certain]
         key = self._key_of.get(label)
         if key is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from parsers.records import Milestone, Stage, StageSpan
-from parsers.times import given_out
+from parsers.times import given_out, is_dated
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,12 @@ class _Bounds:
 
 _BOUNDS: tuple[_Bounds, ...] = (
     _Bounds(Stage.ENV, ("args",), ("distributed-begin", "load-begin"), ""),
-    _Bounds(Stage.DISTRIBUTED, ("distributed-begin",), ("memory-baseline", "distributed-end", "load-begin"),
-            "distributed-end"),
+    _Bounds(
+        Stage.DISTRIBUTED,
+        ("distributed-begin",),
+        ("memory-baseline", "distributed-end", "load-begin"),
+        "distributed-end",
+    ),
     _Bounds(Stage.LOAD, ("load-begin", "load-progress"), ("load-end",), "load-end"),
     _Bounds(Stage.KV_CACHE, ("load-end",), ("memory-pool-end", "kv-cache"), ""),
     _Bounds(Stage.GRAPH_CAPTURE, ("graph-begin", "graph-progress"), ("graph-end",), "graph-end"),
@@ -31,7 +35,9 @@ _BOUNDS: tuple[_Bounds, ...] = (
 )
 
 
-def stage_spans(milestones: Sequence[Milestone], last_at: datetime | None, last_line: int) -> tuple[StageSpan, ...]:
+def stage_spans(
+    milestones: Sequence[Milestone], last_at: datetime | None, last_line: int
+) -> tuple[StageSpan, ...]:
     """The spans of the whole launch (rank '') and of each rank, in the order of the stages."""
     spans: list[StageSpan] = []
     ranks = sorted({milestone.rank for milestone in milestones if milestone.rank})
@@ -49,8 +55,14 @@ def stage_spans(milestones: Sequence[Milestone], last_at: datetime | None, last_
         ended_at = end.at if end is not None else last_at
         spans.append(
             StageSpan(
-                Stage.SERVING, "", given_out(ready.at), given_out(ended_at), ready.line,
-                end.line if end is not None else last_line, _between(ready.at, ended_at), end is not None,
+                Stage.SERVING,
+                "",
+                given_out(ready.at),
+                given_out(ended_at),
+                ready.line,
+                end.line if end is not None else last_line,
+                _between(ready.at, ended_at),
+                end is not None,
             )
         )
     return tuple(spans)
@@ -66,7 +78,9 @@ def _span(bounds: _Bounds, milestones: Sequence[Milestone], rank: str) -> StageS
         if ends:
             break
     else:
-        return StageSpan(bounds.stage, rank, given_out(first.at), None, first.line, begins[-1].line, None, False)
+        return StageSpan(
+            bounds.stage, rank, given_out(first.at), None, first.line, begins[-1].line, None, False
+        )
     last = ends[-1]
     printed = [one for one in milestones if one.name == bounds.printed and one.seconds is not None]
     seconds = sum(one.seconds or 0.0 for one in printed) if rank and printed else None
@@ -75,13 +89,21 @@ def _span(bounds: _Bounds, milestones: Sequence[Milestone], rank: str) -> StageS
         if seconds is None and printed:
             seconds = max(one.seconds or 0.0 for one in printed)
     return StageSpan(
-        bounds.stage, rank, given_out(first.at), given_out(last.at), first.line, last.line, seconds, True,
-        _figure(ends, "mem_usage_gb"), _figure([last], "avail_mem_gb"),
+        bounds.stage,
+        rank,
+        given_out(first.at),
+        given_out(last.at),
+        first.line,
+        last.line,
+        seconds,
+        True,
+        _figure(ends, "mem_usage_gb"),
+        _figure([last], "avail_mem_gb"),
     )
 
 
 def _between(first: datetime | None, last: datetime | None) -> float | None:
-    if first is None or last is None or (first.year == last.year) is False and 4 in (first.year, last.year):
+    if first is None or last is None or is_dated(first) != is_dated(last):
         return None
     seconds = (last - first).total_seconds()
     return seconds if seconds >= 0 else None

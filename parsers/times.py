@@ -14,10 +14,7 @@ import regex
 UNDATED = 4
 """Year of a time that was printed without one."""
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
-}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @functools.lru_cache(maxsize=512)
@@ -28,7 +25,7 @@ def read_time(text: str) -> datetime | None:
         return None
     year, month, day = match["year"], match["month"], match["day"]
     if match["name"]:
-        month, day = str(_MONTHS[match["name"]]), match["nameday"].strip()
+        month, day = str(_MONTHS.index(match["name"]) + 1), match["nameday"].strip()
     fraction = (match["fraction"] or "")[:6].ljust(6, "0")
     try:
         return datetime(
@@ -72,6 +69,7 @@ def settle(at: datetime | None, hint: datetime | None, last: datetime | None) ->
 @functools.cache
 def _shapes() -> regex.Pattern[str]:
     return regex.compile(
-        r"(?:(?:(?P<year>\d{4})-)?(?P<month>\d\d)-(?P<day>\d\d)[T ]|(?P<name>[JFMASOND][a-z]{2}) (?P<nameday>[ \d]\d) )?"
+        r"(?:(?:(?P<year>\d{4})-)?(?P<month>\d\d)-(?P<day>\d\d)[T ]"
+        r"|(?P<name>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (?P<nameday>[ \d]\d) )?"
         r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
     )

@@ -17,7 +17,9 @@ import regex
 
 from parsers.records import VersionGuess
 
-_VERSION = r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:rc\d{1,2})?(?:\.?post\d{1,2})?(?:\.dev\d{1,9})?(?:\+[\w.]{1,40})?"
+_VERSION = (
+    r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:rc\d{1,2})?(?:\.?post\d{1,2})?(?:\.dev\d{1,9})?(?:\+[\w.]{1,40})?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +35,62 @@ class VersionShape:
 
 
 SHAPES: tuple[VersionShape, ...] = (
-    VersionShape("banner", 0, "SGLang Version ", rf"^SGLang Version v?({_VERSION})", "printed by the container's banner",
-                 (("SGLang Version 0.5.11+05fb6a52", "0.5.11+05fb6a52"),)),
-    VersionShape("field", 0, "sglang", rf"\bsglang[_ ]?version['\"]?(?:=|: ?| )['\"]?v?({_VERSION})", "printed by the server",
-                 (("sglang_version='0.5.2', other", "0.5.2"), ("sglang version: 0.4.9", "0.4.9"))),
-    VersionShape("installed", 1, "sglang-", rf"Successfully installed .{{0,8000}}?\bsglang-({_VERSION})(?=\s|\Z)",
-                 "installed by pip just before",
-                 (("Successfully installed numpy-1.26 sglang-0.5.6.post2 torch-2.9", "0.5.6.post2"),)),
-    VersionShape("pip-list", 1, "sglang", rf"^(?:Name: sglang )?sglang(?:==| {{1,40}}| @ v?)({_VERSION})(?=\s|\Z)",
-                 "printed by pip", (("sglang==0.4.6.post1", "0.4.6.post1"), ("sglang      0.5.2     /src", "0.5.2"))),
-    VersionShape("satisfied", 2, "sglang", rf"Requirement already satisfied: sglang(?:\[[\w,]{{1,60}}\])?==({_VERSION})",
-                 "pip says that it is installed",
-                 (("Requirement already satisfied: sglang==0.5.3 in /usr/lib", "0.5.3"),)),
-    VersionShape("path", 2, "sglang-", rf"[/\\]sglang-v?({_VERSION})(?=[/\\]|\.dist-info|-py3|\.egg)",
-                 "part of a path to its files",
-                 (('  File "/opt/sglang-0.4.7/python/sglang/srt/x.py", line 1', "0.4.7"),)),
-    VersionShape("image", 3, "sglang:", rf"\bsglang:v({_VERSION})(?=[-\s'\",]|\Z)", "tag of the container image",
-                 (("docker run lmsysorg/sglang:v0.5.2-cu126", "0.5.2"),)),
+    VersionShape(
+        "banner",
+        0,
+        "SGLang Version ",
+        rf"^SGLang Version v?({_VERSION})",
+        "printed by the container's banner",
+        (("SGLang Version 0.5.11+05fb6a52", "0.5.11+05fb6a52"),),
+    ),
+    VersionShape(
+        "field",
+        0,
+        "sglang",
+        rf"\bsglang[_ ]?version['\"]?(?:=|: ?| )['\"]?v?({_VERSION})",
+        "printed by the server",
+        (("sglang_version='0.5.2', other", "0.5.2"), ("sglang version: 0.4.9", "0.4.9")),
+    ),
+    VersionShape(
+        "installed",
+        1,
+        "sglang-",
+        rf"Successfully installed .{{0,8000}}?\bsglang-({_VERSION})(?=\s|\Z)",
+        "installed by pip just before",
+        (("Successfully installed numpy-1.26 sglang-0.5.6.post2 torch-2.9", "0.5.6.post2"),),
+    ),
+    VersionShape(
+        "pip-list",
+        1,
+        "sglang",
+        rf"^(?:Name: sglang )?sglang(?:==| {{1,40}}| @ v?)({_VERSION})(?=\s|\Z)",
+        "printed by pip",
+        (("sglang==0.4.6.post1", "0.4.6.post1"), ("sglang      0.5.2     /src", "0.5.2")),
+    ),
+    VersionShape(
+        "satisfied",
+        2,
+        "sglang",
+        rf"Requirement already satisfied: sglang(?:\[[\w,]{{1,60}}\])?==({_VERSION})",
+        "pip says that it is installed",
+        (("Requirement already satisfied: sglang==0.5.3 in /usr/lib", "0.5.3"),),
+    ),
+    VersionShape(
+        "path",
+        2,
+        "sglang-",
+        rf"[/\\]sglang-v?({_VERSION})(?=[/\\]|\.dist-info|-py3|\.egg)",
+        "part of a path to its files",
+        (('  File "/opt/sglang-0.4.7/python/sglang/srt/x.py", line 1', "0.4.7"),),
+    ),
+    VersionShape(
+        "image",
+        3,
+        "sglang:",
+        rf"\bsglang:v({_VERSION})(?=[-\s'\",]|\Z)",
+        "tag of the container image",
+        (("docker run lmsysorg/sglang:v0.5.2-cu126", "0.5.2"),),
+    ),
 )
 
 
@@ -75,7 +116,7 @@ WORDINGS: tuple[WordingSpan, ...] = (
     WordingSpan("Prefill batch. ", "0.1.20", "0.5.3.post3"),
     WordingSpan("Decode batch. ", "0.1.20", "0.5.3.post3"),
     WordingSpan("Capture target ", "0.5.15.post1", ""),
-    WordingSpan("KV Cache is allocated. K size", "0.4.1.post7", "0.4.1.post7"),
+    WordingSpan("KV Cache is allocated. K size", "0.4.0", "0.4.1.post7"),
     WordingSpan("KV Cache is allocated. #tokens", "0.4.3.post4", "0.5.12.post1"),
     WordingSpan("KV Cache is allocated. dtype", "0.5.13.post1", ""),
     WordingSpan("Engine startup timings", "0.5.17", ""),
@@ -87,8 +128,37 @@ WORDINGS: tuple[WordingSpan, ...] = (
     WordingSpan("Exception in ModelTpServer", "0.1.20", "0.3.0"),
     WordingSpan("Exception in ModelRpcClient", "0.1.6", "0.1.13"),
     WordingSpan("new fill batch. ", "0.1.6", "0.1.13"),
-    WordingSpan("Rank 0: load weight begin.", "0.1.6", "0.1.13"),
+    WordingSpan("load weight begin.", "0.1.6", "0.1.13"),
+    WordingSpan("Watchdog timeout (self.watchdog_timeout", "0.3.6", "0.5.6.post2"),
+    WordingSpan("Scheduler watchdog timeout (self.", "0.5.7", ""),
+    WordingSpan("Child process unexpectedly failed with an exit code", "0.4.3.post4", "0.4.6.post5"),
+    WordingSpan("Child process unexpectedly failed with exitcode", "0.4.8.post1", "0.4.9.post6"),
+    WordingSpan(
+        "Capture cuda graph begin. This can take up to several minutes. avail mem",
+        "0.4.3.post4",
+        "0.5.13.post1",
+    ),
+    WordingSpan("KV cache pool is full.", "0.4.6.post5", ""),
+    WordingSpan("SIGQUIT received. signum=None", "0.5.3.post3", ""),
+    WordingSpan("Full KV Cache is allocated", "0.5.17", ""),
+    WordingSpan("Memory baseline taken.", "0.5.21", ""),
 )
+
+
+PAIRS: tuple[WordingSpan, ...] = (
+    WordingSpan("cache hit rate", "0.1.20", "0.4.1.post7"),
+    WordingSpan("tree_cache_hit_rate", "0.1.13", "0.1.13"),
+    WordingSpan("#unbootstrapped-req", "0.4.6.post5", "0.5.2"),
+    WordingSpan("accept rate", "0.5.3.post3", ""),
+    WordingSpan("accept len", "0.4.1.post7", ""),
+    WordingSpan("#pending-token", "0.5.12.post1", ""),
+    WordingSpan("#bootstrap-req", "0.5.12.post1", ""),
+    WordingSpan("full token usage", "0.4.9.post6", ""),
+    WordingSpan("pre-allocated usage", "0.4.6.post5", ""),
+    WordingSpan("cuda graph", "0.4.6.post5", ""),
+    WordingSpan("largest-len", "0.4.3.post4", "0.4.3.post4"),
+)
+"""Names of batch-line pairs with the releases that print them."""
 
 
 class VersionEvidence:
@@ -97,6 +167,7 @@ class VersionEvidence:
     def __init__(self) -> None:
         self._printed: dict[int, tuple[str, str, int]] = {}
         self._wordings: set[int] = set()
+        self._pairs: set[int] = set()
 
     def see_text(self, text: str, line: int) -> None:
         """Look for a printed version; cheap where the text has no 'glang'."""
@@ -114,15 +185,26 @@ class VersionEvidence:
             if number not in self._wordings and body.startswith(WORDINGS[number].text):
                 self._wordings.add(number)
 
+    def see_names(self, names: Iterable[str]) -> None:
+        """Look at the names of a batch line's pairs."""
+        for name in names:
+            number = _pair_spans().get(name)
+            if number is not None:
+                self._pairs.add(number)
+
     def guess(self, argument_names: Iterable[str], is_complete: bool) -> VersionGuess:
         """The version as far as the evidence goes."""
         if self._printed:
             version, reason, line = self._printed[min(self._printed)]
             return VersionGuess(version, "exact", version, version, f"{reason} (line {line})")
         names = frozenset(argument_names)
-        if not self._wordings and not names:
-            return VersionGuess(None, "unknown", reason="the log prints no version and no wording with a known span")
-        return _narrow([WORDINGS[number] for number in sorted(self._wordings)], names, is_complete)
+        if not self._wordings and not self._pairs and not names:
+            return VersionGuess(
+                None, "unknown", reason="the log prints no version and no wording with a known span"
+            )
+        seen = [WORDINGS[number] for number in sorted(self._wordings)]
+        seen += [PAIRS[number] for number in sorted(self._pairs)]
+        return _narrow(seen, names, is_complete)
 
 
 def _narrow(wordings: list[WordingSpan], names: frozenset[str], is_complete: bool) -> VersionGuess:
@@ -147,20 +229,29 @@ def _narrow(wordings: list[WordingSpan], names: frozenset[str], is_complete: boo
                 high = last
                 reasons.append(f"argument {name} until {versions[last]}")
         if is_complete and len(names) > 15:
-            missing = [place for name, (place, last) in fields.items() if name not in names and place > low and last is None]
+            missing = [
+                place
+                for name, (place, last) in fields.items()
+                if name not in names and place > low and last is None
+            ]
             if missing and min(missing) - 1 < high:
                 high = max(low, min(missing) - 1)
                 reasons.append(f"no argument that came with {versions[high + 1]}")
-    if low > high:
-        return VersionGuess(None, "unknown", reason="the wordings belong to different releases: " + "; ".join(reasons))
+    if low > high + 1:
+        return VersionGuess(
+            None, "unknown", reason="the wordings belong to different releases: " + "; ".join(reasons)
+        )
     # Releases between two that were read are not known, so the range reaches to the neighbours.
-    first, last = versions[max(0, low - 1)], versions[min(len(versions) - 1, high + 1)]
-    return VersionGuess(None, "range", first, last, "; ".join(reasons[-4:]) or "wording of the log")
+    earliest = versions[max(0, min(low - 1, high))]
+    latest = versions[min(len(versions) - 1, max(high + 1, low))]
+    return VersionGuess(None, "range", earliest, latest, "; ".join(reasons[-4:]) or "wording of the log")
 
 
 @functools.cache
 def _fields() -> tuple[tuple[str, ...], dict[str, tuple[int, int | None]]]:
-    raw = json.loads(resources.files("parsers").joinpath("data/printed_fields.json").read_text(encoding="utf-8"))
+    raw = json.loads(
+        resources.files("parsers").joinpath("data/printed_fields.json").read_text(encoding="utf-8")
+    )
     return tuple(raw["versions"]), {name: (span[0], span[1]) for name, span in raw["fields"].items()}
 
 
@@ -193,3 +284,8 @@ def _wordings_by_start() -> dict[str, tuple[int, ...]]:
     for number, wording in enumerate(WORDINGS):
         table.setdefault(wording.text[:4], []).append(number)
     return {start: tuple(numbers) for start, numbers in table.items()}
+
+
+@functools.cache
+def _pair_spans() -> dict[str, int]:
+    return {span.text: number for number, span in enumerate(PAIRS)}

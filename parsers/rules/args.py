@@ -55,9 +55,7 @@ def read_flat(text: str, start: int = 0) -> Banner:
     return _read(text + ")", start, ")", _PAIR_NAME, False)
 
 
-def _read(
-    text: str, start: int, closing: str, name_pattern: regex.Pattern[str], is_json: bool
-) -> Banner:
+def _read(text: str, start: int, closing: str, name_pattern: regex.Pattern[str], is_json: bool) -> Banner:
     arguments: dict[str, Argument] = {}
     position, limit = start, min(len(text), start + LONGEST_BANNER)
     complete = False

@@ -37,9 +37,15 @@ FORMS: tuple[BannerForm, ...] = (
         ")",
         "0.2.0",
         "0.5.18",
-        "server_args=ServerArgs(model_path='/m/a, b', tp_size=2, lora_paths=['a=/x', 'b'], mode=<M.X: 'x'>, flag=None)",
-        (("model_path", "/m/a, b"), ("tp_size", 2), ("lora_paths", ["a=/x", "b"]), ("mode", "<M.X: 'x'>"),
-         ("flag", None)),
+        "server_args=ServerArgs(model_path='/m/a, b', tp_size=2, lora_paths=['a=/x', 'b'], "
+        "mode=<M.X: 'x'>, flag=None)",
+        (
+            ("model_path", "/m/a, b"),
+            ("tp_size", 2),
+            ("lora_paths", ["a=/x", "b"]),
+            ("mode", "<M.X: 'x'>"),
+            ("flag", None),
+        ),
     ),
     BannerForm(
         "dict",

@@ -10,16 +10,23 @@ import functools
 import regex
 
 SAMPLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
-    ("$ SGLANG_X=1 NCCL_DEBUG=INFO python3 -m sglang.launch_server --model-path /m/a",
-     (("SGLANG_X", "1"), ("NCCL_DEBUG", "INFO"))),
-    ("user@host:~$ CUDA_VISIBLE_DEVICES=0,1 sglang serve --model-path /m/a", (("CUDA_VISIBLE_DEVICES", "0,1"),)),
+    (
+        "$ SGLANG_X=1 NCCL_DEBUG=INFO python3 -m sglang.launch_server --model-path /m/a",
+        (("SGLANG_X", "1"), ("NCCL_DEBUG", "INFO")),
+    ),
+    (
+        "user@host:~$ CUDA_VISIBLE_DEVICES=0,1 sglang serve --model-path /m/a",
+        (("CUDA_VISIBLE_DEVICES", "0,1"),),
+    ),
     ("export NCCL_IB_HCA=mlx5_0", (("NCCL_IB_HCA", "mlx5_0"),)),
     ("+ export GLOO_SOCKET_IFNAME='eth0'", (("GLOO_SOCKET_IFNAME", "eth0"),)),
-    ("declare -x HOME_DIR=\"/data\"", (("HOME_DIR", "/data"),)),
+    ('declare -x HOME_DIR="/data"', (("HOME_DIR", "/data"),)),
     ("ENV_VAR HCCL_BUFFSIZE=400", (("HCCL_BUFFSIZE", "400"),)),
     ("ENV_VAR_SYS ASCEND_LAUNCH_BLOCKING:1", (("ASCEND_LAUNCH_BLOCKING", "1"),)),
-    ("docker run -e NCCL_DEBUG=INFO --env HF_HUB_OFFLINE=1 img python3 -m sglang.launch_server",
-     (("NCCL_DEBUG", "INFO"), ("HF_HUB_OFFLINE", "1"))),
+    (
+        "docker run -e NCCL_DEBUG=INFO --env HF_HUB_OFFLINE=1 img python3 -m sglang.launch_server",
+        (("NCCL_DEBUG", "INFO"), ("HF_HUB_OFFLINE", "1")),
+    ),
 )
 NO_SAMPLES: tuple[str, ...] = (
     "Set SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1 to allow it.",
@@ -27,6 +34,8 @@ NO_SAMPLES: tuple[str, ...] = (
     "ServerArgs(model_path='/m/a')",
 )
 
+_LONGEST = 8000
+"""Characters of a line that are looked at."""
 _COMMANDS = ("sglang.launch_server", "sglang serve", "sglang.srt", "launch_server.py", "sglang_router.launch")
 
 
@@ -34,8 +43,9 @@ def shown_variables(text: str) -> tuple[tuple[str, str], ...]:
     """(name, value) of each variable that the line shows as set for the server."""
     if "=" not in text and ":" not in text:
         return ()
-    if any(command in text for command in _COMMANDS) and not text.startswith(" "):
-        return _from_command(text[:8000])
+    head = text[:_LONGEST]
+    if any(command in head for command in _COMMANDS) and not text.startswith(" "):
+        return _from_command(head)
     if "export " in text[:12] or "declare -x " in text[:14] or text.startswith("ENV"):
         match = _single().match(text)
         if match is not None:
