@@ -135,7 +135,7 @@ class LineCutter:
         lines[0] = self._release()
         self._hold(lines.pop())
         if len(block) > LINE_HEAD + LINE_TAIL:
-            return [self._limit(line) for line in lines]
+            return [self.limit(line) for line in lines]
         return lines
 
     @property
@@ -143,7 +143,7 @@ class LineCutter:
         """The last line where it has no end yet; None when nothing follows the last ``\\n``."""
         if not self._held:
             return None
-        return self._limit(b"".join(self._parts), self._cut, count=False)
+        return self.limit(b"".join(self._parts), self._cut, count=False)
 
     def _hold(self, part: bytes) -> None:
         if not part:
@@ -158,11 +158,12 @@ class LineCutter:
 
     def _release(self) -> bytes:
         line = b"".join(self._parts)
-        line = self._limit(line, self._cut)
+        line = self.limit(line, self._cut)
         self._parts, self._held, self._cut = [], 0, False
         return line
 
-    def _limit(self, line: bytes, cut: bool = False, count: bool = True) -> bytes:
+    def limit(self, line: bytes, cut: bool = False, count: bool = True) -> bytes:
+        """The line, shortened in its middle when it is too long."""
         if len(line) <= LINE_HEAD + LINE_TAIL and not cut:
             return line
         self.shortened += count
