@@ -48,17 +48,11 @@ class CarefulReader:
         self._partial: dict[str, _Held] = {}
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
-        self._has_orphan = False
 
     @property
     def is_inside_record(self) -> bool:
         """A record goes on in a later physical line, so the next line cannot be read on its own."""
         return bool(self._partial or self._banners)
-
-    @property
-    def is_inside_record(self) -> bool:
-        """True when what was read last may go on in the next line, so that it must be read here too."""
-        return bool(self._partial or self._banners) or self._has_orphan
 
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
@@ -112,7 +106,6 @@ class CarefulReader:
             source, taken = self._take_piece(source, first, part, piece, carried, keep_rows)
             builder = source.current
             understood = understood or taken
-        self._has_orphan = source.orphan_head is not None
         builder.count_line(number, carried.names, understood)
         builder.torn += torn
         builder.masked += masked

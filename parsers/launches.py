@@ -130,11 +130,6 @@ class RunBuilder:
     requests: RequestRows = field(default_factory=RequestRows)
 
     @property
-    def is_settled(self) -> bool:
-        """Certainly a launch, so that its rows can be given out under its number."""
-        return self.is_certain and self.ordinal > 0
-
-    @property
     def is_over(self) -> bool:
         """Text after this can only be of another launch."""
         if self.has_ended:
@@ -168,15 +163,6 @@ class RunBuilder:
         name = carriers[0] if carriers else ""
         self.carriers[name] = self.carriers.get(name, 0) + count - 1
         self.count_line(last, carriers, True)
-
-    def count_lines(self, lines: int, first_line: int, last_line: int, carriers: tuple[str, ...]) -> None:
-        """Count physical lines that were understood elsewhere."""
-        self.count_line(first_line, carriers, True)
-        self.count_line(last_line, carriers, True)
-        more = lines - 2
-        self.lines += more
-        self.understood += more
-        self.carriers[carriers[0] if carriers else ""] += more
 
     def see_time(self, at: datetime | None, is_own: bool) -> None:
         """Note a time; SGLang's own times count before those of carriers and other programs."""
