@@ -1,0 +1,96 @@
+"""Environment variables: every read, declaration and setting in a file, and what they come to per release."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from logscope.knowledge.build.facts import EnvUse
+from logscope.knowledge.build.reads import ENV_NAME, dotted, env_read, literal_repr
+
+
+def env_uses(nodes: Iterable[ast.AST], constants: dict[str, ast.expr]) -> list[EnvUse]:
+    """The distinct uses in a file, in a fixed order."""
+    found: dict[EnvUse, None] = {}
+    for node in nodes:
+        for use in _uses(node, constants):
+            found[use] = None
+    return sorted(found, key=lambda use: (use.name, use.action, use.default or "", use.kind))
+
+
+def _uses(node: ast.AST, constants: dict[str, ast.expr]) -> Iterable[EnvUse]:
+    if isinstance(node, ast.Call):
+        yield from _called(node, constants)
+    elif isinstance(node, ast.Assign):
+        yield from _assigned(node, constants)
+    elif (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.value, ast.Call)
+    ):
+        yield from _declared(node.target.id, node.value)
+    elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Load):
+        read = env_read(node, constants)
+        if read is not None:
+            yield EnvUse(read.name, "read", read.default, read.kind)
+    elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+        name = node.left.value
+        if isinstance(name, str) and ENV_NAME.match(name) and dotted(node.comparators[0]).endswith("environ"):
+            yield EnvUse(name, "read", None, "set")
+
+
+def _called(node: ast.Call, constants: dict[str, ast.expr]) -> Iterable[EnvUse]:
+    whole = dotted(node.func)
+    if whole in ("os.environ.setdefault", "os.putenv", "environ.setdefault") and len(node.args) == 2:
+        name = node.args[0]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield EnvUse(name.value, "set", literal_repr(node.args[1]), "")
+    elif whole.startswith("envs.") and whole.endswith(".set") and whole.count(".") == 2 and node.args:
+        yield EnvUse(whole.split(".")[1], "set", literal_repr(node.args[0]), "")
+    else:
+        read = env_read(node, constants)
+        if read is not None and not _wraps(node):
+            yield EnvUse(read.name, "read", read.default, read.kind)
+
+
+def _wraps(node: ast.Call) -> bool:
+    """``int(os.getenv(...))`` and ``.lower()``: the read inside is seen by itself."""
+    if isinstance(node.func, ast.Name) and node.func.id in ("bool", "int", "float", "str"):
+        return True
+    return isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call)
+
+
+def _assigned(node: ast.Assign, constants: dict[str, ast.expr]) -> Iterable[EnvUse]:
+    for target in node.targets:
+        if isinstance(target, ast.Subscript) and dotted(target.value).endswith("environ"):
+            key = target.slice
+            key = constants.get(key.id, key) if isinstance(key, ast.Name) else key
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield EnvUse(key.value, "set", literal_repr(node.value), "")
+        elif isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
+            yield from _declared(target.id, node.value)
+
+
+def _declared(name: str, call: ast.Call) -> Iterable[EnvUse]:
+    """``NAME = EnvBool(False)`` of the central table (from 0.5.3)."""
+    kind = dotted(call.func).rpartition(".")[2]
+    if kind.startswith("Env") and ENV_NAME.match(name):
+        given = (
+            call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "default"), None)
+        )
+        yield EnvUse(name, "declared", literal_repr(given), kind)
+
+
+def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str]]:
+    """(new, old) from calls of helpers that say a variable is deprecated."""
+    found: dict[tuple[str, str], None] = {}
+    for node in nodes:
+        if isinstance(node, ast.Call) and "deprecated" in dotted(node.func).lower():
+            names = [
+                one.value
+                for one in (*node.args, *(k.value for k in node.keywords))
+                if isinstance(one, ast.Constant) and isinstance(one.value, str) and ENV_NAME.match(one.value)
+            ]
+            if len(names) == 2:
+                found[names[0], names[1]] = None
+    return sorted(found)

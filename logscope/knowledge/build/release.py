@@ -1,0 +1,141 @@
+"""Reads one whole release: every file once, helpers in a second pass, results kept by file content."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from logscope.knowledge.build.arguments import ArgumentTable, read_arguments
+from logscope.knowledge.build.facts import EnvUse, FileFacts, Helper, Site
+from logscope.knowledge.build.guards import Atom
+from logscope.knowledge.build.scan import SCANNER, is_server, mentions, scan_file, scan_helped
+from logscope.knowledge.build.sources import SourceTree
+from logscope.knowledge.build.writes import is_resolution
+
+_READS_ENV = re.compile(r"environ|getenv|\benvs\.|_env_|= ?Env[A-Z]")
+
+
+@dataclass(slots=True)
+class ReleaseFacts:
+    """All that is kept of one release."""
+
+    version: str
+    arguments: ArgumentTable
+    resolved: dict[str, bool] = field(default_factory=dict)
+    """Arguments written before they are printed -> where they were None."""
+    runtime: set[str] = field(default_factory=set)
+    """Arguments written later."""
+    env: dict[str, list[EnvUse]] = field(default_factory=dict)
+    """Name -> distinct uses."""
+    renamed_env: dict[str, str] = field(default_factory=dict)
+    """New -> old."""
+    files: dict[str, tuple[Site, ...]] = field(default_factory=dict)
+    """Path below ``sglang/`` -> its sites by line."""
+
+
+class FileCache:
+    """Facts of files by path and content: most files of two neighbouring releases are the same."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def facts(self, path: str, text: str) -> FileFacts:
+        """Facts of one file, read or remembered."""
+        return self._held("all", path, text, ())
+
+    def helped(self, path: str, text: str, helpers: dict[str, Helper]) -> FileFacts:
+        """Calls of helpers in one file."""
+        return self._held("helped", path, text, tuple(helpers.values()))
+
+    def _held(self, what: str, path: str, text: str, helpers: tuple[Helper, ...]) -> FileFacts:
+        key = hashlib.sha1(f"{SCANNER}|{what}|{path}|{helpers!r}|".encode() + text.encode("utf-8", "replace"))
+        place = self.folder / key.hexdigest()[:2] / key.hexdigest() if self.folder else None
+        if place is not None and place.exists():
+            return _loaded(place)
+        if what == "all":
+            facts = scan_file(path, text)
+        else:
+            facts = scan_helped(path, text, {helper.name: helper for helper in helpers})
+        if place is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(pickle.dumps(facts))
+        return facts
+
+
+def _loaded(place: Path) -> FileFacts:
+    held: FileFacts = pickle.loads(place.read_bytes())
+    return held
+
+
+def read_release(tree: SourceTree, cache: FileCache) -> ReleaseFacts:
+    """The facts of one release."""
+    texts = {file.path: file.text for file in tree.files}
+    release = ReleaseFacts(tree.version, read_arguments(texts))
+    by_file: dict[str, FileFacts] = {}
+    for path, text in texts.items():
+        if is_server(path) or _READS_ENV.search(text):
+            by_file[path] = cache.facts(path, text)
+    _add_helped(texts, by_file, cache)
+    for path, facts in sorted(by_file.items()):
+        _add_file(release, path, facts)
+    release.env = {name: _distinct(uses) for name, uses in sorted(release.env.items())}
+    return release
+
+
+def _add_helped(texts: dict[str, str], by_file: dict[str, FileFacts], cache: FileCache) -> None:
+    helpers: dict[str, Helper] = {}
+    for _, facts in sorted(by_file.items()):
+        for helper in facts.helpers:
+            helpers.setdefault(helper.name, helper)
+    if not helpers:
+        return
+    calls = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, helpers))) + r")\s*\(")
+    for path, text in texts.items():
+        if path in by_file and is_server(path) and mentions(text, calls):
+            named = {name: held for name, held in helpers.items() if f"{name}(" in text}
+            facts = by_file[path]
+            by_file[path] = FileFacts(
+                facts.sites + cache.helped(path, text, named).sites, facts.helpers, facts.env,
+                facts.renamed_env, facts.writes, facts.names,
+            )  # fmt: skip
+
+
+def _add_file(release: ReleaseFacts, path: str, facts: FileFacts) -> None:
+    declared = release.arguments.declared
+    if facts.sites:
+        ordered = sorted(facts.sites, key=lambda site: (site.line, site.function, site.kind))
+        flags = {flag for one in declared.values() for flag in one.flags}
+        flags |= {one.flag for one in release.arguments.retired}
+        release.files[path] = tuple(
+            replace(site, atoms=_known(site.atoms, declared, flags)) for site in ordered
+        )
+    for use in facts.env:
+        release.env.setdefault(use.name, []).append(use)
+    release.renamed_env.update(facts.renamed_env)
+    for write in facts.writes:
+        if write.name in declared:
+            if is_resolution(path):
+                release.resolved[write.name] = release.resolved.get(write.name, False) or write.follows_none
+            else:
+                release.runtime.add(write.name)
+    for name in facts.names & declared.keys():
+        release.resolved.setdefault(name, False)
+
+
+def _known(atoms: tuple[Atom, ...], declared: Collection[str], flags: Collection[str]) -> tuple[Atom, ...]:
+    """Only what this release has as argument or flag; an attribute of such a name counts as the argument."""
+    kept: dict[Atom, None] = {}
+    for atom in atoms:
+        if atom.kind == "env" or (atom.kind == "flag" and atom.name in flags):
+            kept[atom] = None
+        elif atom.kind in ("arg", "name") and atom.name in declared:
+            kept[replace(atom, kind="arg")] = None
+    return tuple(kept)
+
+
+def _distinct(uses: list[EnvUse]) -> list[EnvUse]:
+    return sorted(set(uses), key=lambda use: (use.action, use.default or "", use.kind))

@@ -1,0 +1,75 @@
+"""Reads one Python file of SGLang by syntax tree: sites, helpers, environment, written arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from logscope.knowledge.build.environment import env_uses, renamed_env
+from logscope.knowledge.build.facts import FileFacts, Helper
+from logscope.knowledge.build.sites import SiteWalk
+from logscope.knowledge.build.writes import argument_writes, override_names
+
+SCANNER = 2
+"""Raised when the same file gives other facts; part of the cache's key."""
+
+
+def scan_file(path: str, text: str) -> FileFacts:
+    """All facts of one file (`path` is below ``sglang/``); empty for a file that does not parse."""
+    tree = _parsed(text)
+    facts = FileFacts()
+    if tree is None:
+        return facts
+    constants = _constants(tree)
+    nodes = list(ast.walk(tree))
+    facts.env = env_uses(nodes, constants)
+    facts.renamed_env = renamed_env(nodes)
+    if not is_server(path):
+        return facts
+    walk = SiteWalk(path, text.splitlines(keepends=True), constants)
+    walk.module(tree)
+    facts.sites, facts.helpers = walk.sites, walk.found_helpers
+    facts.writes = argument_writes(nodes, path)
+    facts.names = override_names(nodes, path)
+    return facts
+
+
+def scan_helped(path: str, text: str, helpers: dict[str, Helper]) -> FileFacts:
+    """Only the calls of `helpers` in a file, as sites."""
+    tree = _parsed(text)
+    facts = FileFacts()
+    if tree is not None:
+        walk = SiteWalk(path, text.splitlines(keepends=True), _constants(tree), helpers)
+        walk.module(tree)
+        facts.sites = [site for site in walk.sites if "h" in site.flags and site.templates]
+    return facts
+
+
+def is_server(path: str) -> bool:
+    """Whether a file's checks can end a server's launch: the server package and the launch modules."""
+    return path.startswith(("srt/", "cli/")) or "/" not in path
+
+
+def mentions(text: str, names: re.Pattern[str]) -> bool:
+    """Whether a file calls one of the helpers at all (most do not, and are not parsed again)."""
+    return names.search(text) is not None
+
+
+def _parsed(text: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in the read source are not our business
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Module-level names with one literal text, so that ``os.getenv(NAME)`` can be read."""
+    held: dict[str, ast.expr] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if isinstance(node.value, ast.Constant):
+                held[node.targets[0].id] = node.value
+    return held

@@ -1,0 +1,226 @@
+"""Is the check behind a message new between two releases, was it only a warning, or why does it fire now.
+
+The order of the questions is fixed: where does the message come from in the bad release, which check of the
+good release is the same, and what differs between the two. A doubt ends in ``unknown`` or ``foreign``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from logscope.knowledge import library
+from logscope.knowledge.catalogue import FATAL
+from logscope.knowledge.counterpart import Counterpart, counterparts
+from logscope.knowledge.gates import Flip, changed_defaults, flips, gates_of
+from logscope.knowledge.library import ReleaseView
+from logscope.knowledge.locate import NONE, SHARED, Located, Match, Message, locate, take_apart
+from logscope.knowledge.periods import in_words
+from logscope.knowledge.records import Gate, ValidationFinding
+from parsers.records import Frame
+
+
+def validation(
+    good_version: str | None,
+    bad_version: str | None,
+    message: str,
+    frames: Sequence[Frame] = (),
+    error_type: str | None = None,
+) -> ValidationFinding:
+    """The finding for one message; never raises for content."""
+    good, bad = library.view(good_version), library.view(bad_version)
+    if good is None or bad is None:
+        return _unknown_release(good_version, bad_version, good, bad)
+    told = take_apart(message, error_type)
+    located = locate(bad, told, frames)
+    notes = _release_notes(good, bad)
+    if not located.matches:
+        return _not_found(good, bad, located, notes)
+    return _judged(good, bad, told, located, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    finding: str
+    match: Match
+    pair: Counterpart | None
+    flips: tuple[Flip, ...] = ()
+
+
+def _judged(
+    good: ReleaseView, bad: ReleaseView, told: Message, located: Located, notes: tuple[str, ...]
+) -> ValidationFinding:
+    judgements = [_judge(good, bad, match) for match in located.matches[:8]]
+    first = judgements[0]
+    others = {one.finding for one in judgements[1:]} - {first.finding}
+    confidence = located.confidence
+    if others:
+        agreeing = [one for one in judgements if one.match.site.kind in FATAL] if told.type else judgements
+        findings = {one.finding for one in agreeing}
+        if len(findings) != 1:
+            listed = ", ".join(sorted({one.match.site.path for one in judgements}))
+            return _finding(
+                good, bad, first, "unknown", SHARED, notes,
+                f"Several checks of {bad.version} say this, and they differ in what happened to them: {listed}.",
+            )  # fmt: skip
+        first = agreeing[0]
+    return _finding(good, bad, first, first.finding, confidence, notes, "")
+
+
+def _judge(good: ReleaseView, bad: ReleaseView, match: Match) -> _Judgement:
+    site = match.site
+    pairs = counterparts(good, site, bad)
+    is_fatal = site.kind in FATAL and "c" not in site.flags
+    severe = [one for one in pairs if one.site.kind in FATAL and "c" not in one.site.flags]
+    mild = [one for one in pairs if one.site.kind not in FATAL]
+    if not pairs:
+        return _Judgement("new", match, None)
+    if is_fatal and not severe:
+        pair = mild[0] if mild else pairs[0]
+        return _Judgement("promoted" if mild else "guard-changed", match, pair)
+    if not is_fatal and not mild:
+        return _Judgement("demoted" if severe else "unchanged", match, pairs[0])
+    pair = severe[0] if is_fatal else mild[0]
+    flipped = (
+        flips(site, [one.site for one in (severe if is_fatal else mild)[:3]], good, bad) if is_fatal else ()
+    )
+    if flipped:
+        return _Judgement("default-flipped", match, pair, flipped)
+    if pair.site.guard != site.guard:
+        return _Judgement("guard-changed", match, pair)
+    return _Judgement("unchanged" if pair.is_same_text else "reworded", match, pair)
+
+
+def _finding(
+    good: ReleaseView, bad: ReleaseView, one: _Judgement, finding: str, confidence: str,
+    notes: tuple[str, ...], explanation: str,
+) -> ValidationFinding:  # fmt: skip
+    site = one.match.site
+    gates = gates_of(site, one.pair.site if one.pair else None, good, bad)
+    for flip in reversed(one.flips):
+        gates = (flip.gate, *(gate for gate in gates if gate.name != flip.gate.name))
+    since = _introduced(good, bad, one, finding)
+    return ValidationFinding(
+        finding, confidence, Frame(site.path, one.match.line, site.function), gates, since,
+        good.asked, bad.asked, explanation or _explained(good, bad, one, gates, since),
+        notes + _more_notes(one, gates, bad),
+    )  # fmt: skip
+
+
+def _explained(
+    good: ReleaseView, bad: ReleaseView, one: _Judgement, gates: tuple[Gate, ...], since: str | None
+) -> str:
+    a, b = good.version, bad.version
+    where = f"{one.match.site.path} ({one.match.site.function})"
+    began = f", since {since}" if since and since != b else ""
+    if one.finding == "new":
+        return f"The check in {where} does not exist in {a}; {b} has it{began}."
+    if one.finding == "promoted":
+        return f"In {a} this was only a {one.pair.site.kind if one.pair else 'warning'}; {b} raises it{began} in {where}."
+    if one.finding == "demoted":
+        return f"In {a} this ended the server; {b} only says it{began} in {where}."
+    if one.finding == "default-flipped":
+        gate = one.flips[0].gate
+        spans = in_words(gate.defaults, bad.catalogue.releases[-1])
+        return (
+            f"The check in {where} exists in both; the default of {gate.name} changed from {gate.good_default} "
+            f"to {gate.bad_default}" + (f" ({spans})" if spans else "") + ", which lets it fire."
+        )
+    if one.finding == "guard-changed":
+        named = ", ".join(gate.name for gate in gates[:3])
+        return f"The check in {where} exists in {a} too, but its condition changed{began}" + (
+            f"; it depends on {named}." if named else "."
+        )
+    if one.finding == "reworded":
+        return f"The check in {where} exists in {a} under the same condition; only its text changed{began}."
+    return f"{a} has the same check in {where}: something else changed (values, arguments, environment, model files)."
+
+
+def _more_notes(one: _Judgement, gates: tuple[Gate, ...], bad: ReleaseView) -> tuple[str, ...]:
+    notes: list[str] = []
+    if one.match.is_cut:
+        notes.append("the message is cut off; its beginning was recognised")
+    for flip in one.flips:
+        if flip.set_by_sglang:
+            notes.append(
+                f"{flip.gate.name} was set to {flip.set_by_sglang} by SGLang itself in the good release"
+            )
+        if flip.is_early:
+            notes.append(f"{flip.gate.name} stands in front of an early return, not around the check")
+    if "e" in one.match.site.flags:
+        notes.append("the check is reached only past an early return: a condition may lie outside of it")
+    if "t" in one.match.site.flags:
+        notes.append("it goes through a helper that can also only warn")
+    if one.finding != "default-flipped":
+        for gate in changed_defaults(gates):
+            if gate.good_default is not None and gate.bad_default is not None:
+                notes.append(
+                    f"the default of {gate.name} changed from {gate.good_default} to {gate.bad_default}, "
+                    "which does not decide this check by itself"
+                )
+    if one.finding == "unchanged" and one.pair is not None:
+        here = next(
+            (p.body for p in bad.catalogue.places_in(bad.catalogue.path_of(one.match.site.row), bad.index)
+             if p.row == one.match.site.row), None,
+        )  # fmt: skip
+        if here is not None and here != one.pair.body:
+            notes.append("the function around it was edited between the two releases (weak evidence)")
+    return tuple(notes)
+
+
+def _introduced(good: ReleaseView, bad: ReleaseView, one: _Judgement, finding: str) -> str | None:
+    """The first release in which what the finding says holds."""
+    if finding == "default-flipped" and one.flips:
+        spans = [span for span in one.flips[0].gate.defaults if span.value == one.flips[0].gate.bad_default]
+        return spans[-1].first if spans else None
+    catalogue = bad.catalogue
+    held = catalogue.releases_of(one.match.site.row)
+    for template in one.match.site.templates:
+        for row in catalogue.rows_with(template):
+            site = catalogue.site(row)
+            same_guard = finding != "guard-changed" or site.guard == one.match.site.guard
+            if (site.kind in FATAL) == (one.match.site.kind in FATAL) and same_guard:
+                held += catalogue.releases_of(row)
+    low = (
+        good.index
+        if catalogue is good.catalogue and good.index < bad.index and finding not in ("unchanged",)
+        else -1
+    )
+    after = sorted(at for at in set(held) if low < at <= bad.index)
+    return catalogue.releases[after[0]] if after else None
+
+
+def _release_notes(good: ReleaseView, bad: ReleaseView) -> tuple[str, ...]:
+    return tuple(
+        f"no facts of {view.asked}; those of {view.version}, the nearest lower release, were used"
+        for view in (good, bad)
+        if not view.is_exact
+    )
+
+
+def _unknown_release(
+    good_version: str | None, bad_version: str | None, good: ReleaseView | None, bad: ReleaseView | None
+) -> ValidationFinding:
+    missing = [
+        name or "(not given)" for name, view in ((good_version, good), (bad_version, bad)) if view is None
+    ]
+    return ValidationFinding(
+        "unknown", NONE, None, (), None, good_version or "", bad_version or "",
+        f"No facts of SGLang {' and '.join(missing)}.",
+        ("take in that build with 'logscope knowledge add PATH'",),
+    )  # fmt: skip
+
+
+def _not_found(
+    good: ReleaseView, bad: ReleaseView, located: Located, notes: tuple[str, ...]
+) -> ValidationFinding:
+    word, _, clause = located.reason.partition(": ")
+    finding = "unknown" if word == "unknown" else "foreign"
+    told = {
+        "foreign": "This is not SGLang's own message",
+        "implicit": "Python itself raised this, no check of SGLang",
+        "unknown": "This cannot be told",
+    }[word]
+    return ValidationFinding(
+        finding, NONE, None, (), None, good.asked, bad.asked, f"{told}: {clause}.", notes
+    )
