@@ -113,7 +113,12 @@ class LogReader:
 
             self._feeder = HotFeeder()
         self._number += self._feeder.feed(
-            data[start:stop], self._number + 1, self._careful, self._take_careful, self.on_batches, self.on_requests
+            data[start:stop],
+            self._number + 1,
+            self._careful,
+            self._take_careful,
+            self.on_batches,
+            self.on_requests,
         )
         self._give_rows(full_only=True)
 

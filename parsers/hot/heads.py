@@ -22,7 +22,7 @@ _LONGEST_PREFIX = 256
 _MOST_PREFIXES = 64
 TIME_SIZE = 20
 """Bytes of ``[2026-02-03 04:05:06``."""
-_TAG_WORDS = 4
+_TAG_WORDS = 6
 _END = _U(0x5D5D5D5D5D5D5D5D)
 _LOW, _HIGH = _U(0x0101010101010101), _U(0x8080808080808080)
 _BYTE, _POINT, _SPACE = _U(0xFF), _U(ord(".")), _U(ord(" "))
@@ -50,6 +50,7 @@ class Prefix:
     """The bytes, digits of times as ``\\0``."""
     size: int
     label: str
+    carriers: tuple[str, ...]
     pieces: tuple[_Piece, ...]
 
     def stands_at(self, words: Words, starts: Places) -> Mask:
@@ -63,17 +64,17 @@ class Prefix:
         return same
 
 
-def make_prefix(carried: bytes, label: str) -> Prefix | None:
+def make_prefix(carried: bytes, label: str, carriers: tuple[str, ...]) -> Prefix | None:
     """The shape of a prefix that the careful parser took off; None when it is too long."""
     text = carried + b"["
-    if len(text) > _LONGEST_PREFIX or not text.isascii():
+    if len(text) > _LONGEST_PREFIX or not text.isascii() or _TIME.search(label):
         return None
     shape = bytearray(text)
     for found in _TIME.finditer(carried.decode()):
         for index in range(found.start(), found.end()):
             if chr(shape[index]).isdigit():
                 shape[index] = 0
-    return Prefix(bytes(shape), len(text), label, _pieces(bytes(shape)))
+    return Prefix(bytes(shape), len(text), label, carriers, _pieces(bytes(shape)))
 
 
 def _pieces(shape: bytes) -> tuple[_Piece, ...]:
@@ -126,9 +127,9 @@ class HeadTaker:
         self.ranks: list[str | None] = []
         """Rank of each tag as the careful parser gave it; None for a tag that it read otherwise."""
 
-    def add_prefix(self, carried: bytes, label: str) -> bool:
+    def add_prefix(self, carried: bytes, label: str, carriers: tuple[str, ...]) -> bool:
         """Accept a prefix; True when it is new."""
-        prefix = make_prefix(carried, label)
+        prefix = make_prefix(carried, label, carriers)
         if prefix is None or len(self.prefixes) >= _MOST_PREFIXES:
             return False
         if any(known.shape == prefix.shape for known in self.prefixes):

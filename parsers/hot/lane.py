@@ -28,8 +28,8 @@ _NEEDLES = (b"] Decode batch", b"] Prefill batch", b"] INFO:     ")
 class CarefulEye(Protocol):
     """What the hot lane asks the careful parser. No question may change the parser's state."""
 
-    def prefix(self, line: bytes) -> tuple[bytes, str] | None:
-        """(carrier's bytes, label) of a line that is one whole record; None when it is anything else."""
+    def prefix(self, line: bytes) -> tuple[bytes, str, tuple[str, ...]] | None:
+        """(carriers' bytes, label, carriers) of a line that is one whole record; None for anything else."""
         ...
 
     def rank(self, tag: bytes) -> str | None:
@@ -121,11 +121,14 @@ class HotLane:
         heads = self._heads(block, words, starts, ends, eye)
         first = words[heads.bodies]
         taken: list[_Taken] = []
+        is_read = np.array([rank is not None for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
         for key in BATCH_KEYS:
-            places = np.flatnonzero((first == word(key)) & (heads.tags >= 0))
+            places = np.flatnonzero((first == word(key)) & is_read)
             if places.size:
                 taken += self._batches(key, block, words, places, heads, ends, eye)
-        requests = self._requests(block, words, np.flatnonzero(first == word(ACCESS_KEY)), heads, ends, eye)
+        is_parent = np.array([rank == "" for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
+        places = np.flatnonzero((first == word(ACCESS_KEY)) & is_parent)
+        requests = self._requests(block, words, places, heads, ends, eye)
         batches = _in_line_order(taken, heads)
         is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
         is_taken[batches.rows] = True
