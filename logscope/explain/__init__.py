@@ -1,1 +1,7 @@
 """RunDiff, knowledge and history in, ranked causes with remedies out."""
+
+from __future__ import annotations
+
+from logscope.explain.explain import explain
+
+__all__ = ["explain"]

@@ -1,0 +1,118 @@
+"""A diff and the history in, ranked causes out. Ranking happens here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from logscope.compare.records import RunDiff
+from logscope.explain.candidate import Candidate
+from logscope.explain.from_arguments import argument_candidates
+from logscope.explain.from_failure import (
+    config_text_candidates,
+    fallback_candidate,
+    known_failure_candidates,
+    usage_candidates,
+)
+from logscope.explain.from_figures import figure_candidates
+from logscope.explain.from_history import weigh_by_history
+from logscope.explain.from_mismatches import mismatch_candidates
+from logscope.explain.from_outside import outside_candidate, pressure_candidates
+from logscope.explain.from_values import (
+    config_candidates,
+    env_candidates,
+    file_candidates,
+    host_candidates,
+    version_candidates,
+)
+from logscope.explain.records import Explanation
+from logscope.explain.remedies import from_atlas
+from logscope.explain.scene import Scene, scene_of
+from logscope.explain.verdict import verdict
+from logscope.store.interface import RunHistory
+from parsers.records import Outcome
+
+_LEAST = 0.08
+"""Candidates with fewer points are rows of the diff, not causes."""
+_MOST = 8
+
+
+def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Explanation:
+    """Ranked causes with evidence and remedies; `rules` is a file of the user's own atlas rules."""
+    scene = scene_of(diff, history, rules)
+    candidates = _merged(_candidates(scene))
+    weigh_by_history(candidates, scene, history)
+    if scene.clues.has_error:
+        best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
+        candidates.append(fallback_candidate(scene, best))
+        _add_known_remedies(candidates, scene)
+    kept = [candidate for candidate in candidates if candidate.points >= _LEAST]
+    kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))
+    causes = tuple(candidate.cause(rank) for rank, candidate in enumerate(kept[:_MOST], 1))
+    return Explanation(diff, verdict(scene, causes), causes)
+
+
+def _candidates(scene: Scene) -> Iterable[Candidate]:
+    if scene.clues.has_error:
+        return (candidate for candidate in _of_error(scene) if candidate.is_linked)
+    if scene.bad.run.outcome in (Outcome.READY, Outcome.RUNNING) and scene.bad.run.ready:
+        return figure_candidates(scene)
+    return _without_error(scene)
+
+
+def _of_error(scene: Scene) -> Iterable[Candidate]:
+    usage = list(usage_candidates(scene))
+    yield from usage
+    if usage:
+        return
+    yield from argument_candidates(scene)
+    yield from mismatch_candidates(scene)
+    yield from env_candidates(scene)
+    yield from config_candidates(scene)
+    yield from config_text_candidates(scene)
+    yield from file_candidates(scene)
+    yield from version_candidates(scene)
+    yield from host_candidates(scene)
+    yield from known_failure_candidates(scene)
+
+
+def _without_error(scene: Scene) -> Iterable[Candidate]:
+    yield outside_candidate(scene)
+    yield from known_failure_candidates(scene)
+    yield from pressure_candidates(scene)
+
+
+def _merged(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """One candidate a thing: what a change and a contradiction say of it adds up."""
+    found: dict[tuple[str, str], Candidate] = {}
+    for candidate in candidates:
+        key = (candidate.kind, candidate.subject.lower())
+        held = found.get(key)
+        if held is None:
+            found[key] = candidate
+            continue
+        is_contradiction = any(part.name == "contradiction" for part in candidate.parts)
+        if is_contradiction:
+            # It says both values and why they clash: better words than 'changed from A to B'.
+            candidate.absorb(held)
+            found[key] = candidate
+        else:
+            held.absorb(candidate)
+    return list(found.values())
+
+
+def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
+    """The ways out of the known failure, for candidates that it lists and that have few of their own."""
+    hit = next(iter(scene.matches), None)
+    if hit is None:
+        return
+    for candidate in candidates:
+        is_listed = any(part.name == "known failure" for part in candidate.parts)
+        if (
+            is_listed
+            and len(candidate.remedies) < 3
+            and candidate.kind in ("arg", "config", "env", "version")
+        ):
+            own = {remedy.apply for remedy in candidate.remedies}
+            extra = from_atlas(hit.rule.remedies, hit.groups, most=3)
+            candidate.remedies += [remedy for remedy in extra if remedy.apply not in own or not remedy.apply]

@@ -1,0 +1,189 @@
+"""Changed arguments as candidates: each needs a way in which it can reach the error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from logscope.compare.noise import INERT_ARGUMENTS
+from logscope.compare.records import ArgumentChange, Change, Origin
+from logscope.compare.values import show
+from logscope.explain.candidate import Candidate
+from logscope.explain.evidence import argument_quotes, root_quote
+from logscope.explain.remedies import back_to_good
+from logscope.explain.scene import FAMILIES, Scene, could_matter, family, was_typed
+from logscope.knowledge.mechanisms import MechanismFact, mechanisms_of
+from parsers.records import Json
+
+_INNER = 4
+"""Frames this near to where the error was raised tell what failed; those further out tell who called."""
+
+
+def argument_candidates(scene: Scene) -> Iterator[Candidate]:
+    """One candidate an argument, or a family of arguments that was switched on together."""
+    switched = {
+        switch
+        for row in scene.diff.args
+        for _, switch in FAMILIES
+        if row.name == switch and _is_off(row.good) and not _is_off(row.bad)
+    }
+    for switch in sorted(switched):
+        members = [row for row in scene.diff.args if family(row.name) == switch and could_matter(row)]
+        if members:
+            yield _family(switch, members, scene)
+    for row in scene.diff.args:
+        if family(row.name) in switched and not scene.clues.names_argument(row.name):
+            continue
+        if could_matter(row) or scene.clues.names_argument(row.name):
+            yield argument_candidate(row, scene)
+
+
+def _is_off(value: Json) -> bool:
+    return value is None or value is False or value in ("", "null", "none", "None")
+
+
+def argument_candidate(row: ArgumentChange, scene: Scene) -> Candidate:
+    """The candidate of one changed argument with all its score parts."""
+    candidate = Candidate("arg", row.name, argument_title(row))
+    candidate.asks = ("arg", row.name, row.bad)
+    _score_names(row, scene, candidate)
+    _score_parts_of_server(row, scene, candidate)
+    _score_atlas(row.name, scene, candidate)
+    _score_change(row, scene, candidate)
+    candidate.mechanism = _mechanism(row, scene, candidate)
+    candidate.quote(root_quote(scene), *argument_quotes(scene, row.name))
+    if row.renamed_from:
+        candidate.quote(*argument_quotes(scene, row.renamed_from)[:1])
+    candidate.remedies = back_to_good(row)
+    return candidate
+
+
+def argument_title(row: ArgumentChange) -> str:
+    """Names the argument with both values."""
+    if row.change is Change.RENAMED:
+        return f"{row.name} (before: {row.renamed_from}) is {show(row.bad)}, was {show(row.good)}"
+    if row.change is Change.ADDED:
+        return f"{row.name} {show(row.bad)} was added"
+    if row.change is Change.REMOVED:
+        return f"{row.name} {show(row.good)} was removed"
+    return f"{row.name} changed from {show(row.good)} to {show(row.bad)}"
+
+
+def _score_names(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
+    clues = scene.clues
+    if clues.names_argument(row.name):
+        candidate.add("named in the error", 0.55, f"the message names {row.name}")
+    elif row.renamed_from and clues.names_argument(row.renamed_from):
+        candidate.add("named in the error", 0.5, f"the message names {row.renamed_from}")
+    elif clues.tail_names(row.name):
+        candidate.add("read where it failed", 0.25, f"the code that raised the error reads {row.name}")
+    is_named = bool(candidate.parts)
+    if clues.names_value(row.bad):
+        candidate.add("value in the error", 0.3, f"{show(row.bad)} stands in the message")
+    elif clues.names_number(row.bad):
+        points = 0.25 if is_named else 0.15
+        candidate.add("value in the error", points, f"the number {show(row.bad)} stands in the message")
+    else:
+        _score_tokens(row, scene, candidate)
+
+
+def _score_tokens(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
+    """Pieces of the new value, such as ``fp4`` of ``fp4_e2m1``, in the message or near the error."""
+    clues = scene.clues
+    old = {token for value in (row.good,) for token in clues.value_tokens_in(value, str(value))}
+    new = [token for token in clues.value_tokens_in(row.bad, str(row.bad)) if token not in old]
+    in_message = [token for token in new if token in clues.text.lower()]
+    if in_message:
+        candidate.add(
+            "value in the error", 0.3, f"'{in_message[0]}' of {show(row.bad)} stands in the message"
+        )
+        return
+    for token in new:
+        frame, distance = clues.frame_with((token,))
+        if frame is not None and distance < _INNER:
+            why = f"'{token}' of {show(row.bad)} is in {frame.file.rpartition('/')[2]}, where it failed"
+            candidate.add("value in the traceback", 0.15, why)
+            return
+
+
+def _score_parts_of_server(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
+    best: tuple[float, MechanismFact | None, str] = (0.0, None, "")
+    for fact in mechanisms_of(row.name):
+        word = scene.clues.words_in_message(fact.message)
+        frame, distance = scene.clues.frame_with(fact.frames)
+        points = 0.2 * bool(word)
+        if frame is not None:
+            points += 0.2 if distance < _INNER else 0.07
+        why = f"the message speaks of '{word}'" if word else ""
+        if frame is not None and not word:
+            why = f"the traceback goes through {frame.file.rpartition('/')[2]} ({frame.function})"
+        if points > best[0]:
+            best = (points, fact, why)
+    points, found, why = best
+    if found is not None:
+        candidate.add("feeds the part that failed", points, f"{row.name} {found.how}; {why}")
+    stage = scene.clues.stage
+    if found is not None and stage is not None and str(stage) in found.stages:
+        candidate.add("feeds the stage", 0.05, f"it takes effect in stage {stage}", links=False)
+
+
+def _score_atlas(name: str, scene: Scene, candidate: Candidate) -> None:
+    for place, hit in enumerate(scene.matches):
+        if name in hit.rule.evidence_args:
+            # A rule with a long list of arguments says less of each.
+            points = (0.22 if len(hit.rule.evidence_args) <= 5 else 0.16) * (1.0 if place == 0 else 0.6)
+            candidate.add("known failure", points, f"{hit.rule.title}: {name} is among what usually changed")
+            return
+
+
+def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
+    if was_typed(row):
+        candidate.add("changed by a person", 0.1, "it was typed on a command line", links=False)
+    elif Origin.UNKNOWN not in (row.origin_good, row.origin_bad):
+        candidate.add("not typed", -0.2, "SGLang or its release set it, no person did", links=False)
+    elif row.relevance <= 0.3:
+        candidate.add(
+            "may be the release", -0.05, "the releases differ and no command line is known", links=False
+        )
+    if scene.is_outside:
+        return
+    if scene.changes == 1:
+        candidate.add("the only change", 0.2, "nothing else that could matter differs", links=True)
+    elif scene.changes == 2:
+        candidate.add("one of few changes", 0.08, "two things that could matter differ", links=False)
+
+
+def _mechanism(row: ArgumentChange, scene: Scene, candidate: Candidate) -> str:
+    reasons = {part.name: part.why for part in candidate.parts}
+    told = [
+        reasons[name]
+        for name in (
+            "named in the error",
+            "read where it failed",
+            "value in the error",
+            "feeds the part that failed",
+        )
+        if name in reasons
+    ]
+    if not told and mechanisms_of(row.name):
+        told = [f"{row.name} {mechanisms_of(row.name)[0].how}"]
+    text = "; ".join(told[:2])
+    return text[:1].upper() + text[1:] + "." if text else ""
+
+
+def _family(switch: str, members: Sequence[ArgumentChange], scene: Scene) -> Candidate:
+    """All arguments of a feature that was switched on, as one candidate under the switch's name."""
+    master = next(row for row in members if row.name == switch)
+    candidate = argument_candidate(master, scene)
+    for member in members:
+        if member is not master:
+            candidate.absorb(argument_candidate(member, scene))
+    others = ", ".join(f"{row.name} {show(row.bad)}" for row in members if row is not master)
+    candidate.title = f"{argument_title(master)}" + (f", with {others}" if others else "")
+    candidate.asks = ("arg", switch, master.bad)
+    candidate.remedies = back_to_good(master)
+    return candidate
+
+
+def is_inert(name: str) -> bool:
+    """True for arguments of logs, names and metrics."""
+    return name in INERT_ARGUMENTS

@@ -1,0 +1,298 @@
+"""Slower or smaller without an error: what changed and feeds the figures that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from logscope.compare.records import Evidence, MetricChange, ValueChange
+from logscope.compare.values import show
+from logscope.explain.candidate import Candidate
+from logscope.explain.evidence import argument_quotes, milestone_named, milestone_quote, noted
+from logscope.explain.from_arguments import argument_title
+from logscope.explain.records import Remedy
+from logscope.explain.remedies import back_to_good, config_back, env_back, from_atlas, version_back
+from logscope.explain.scene import Scene, family, was_typed
+from logscope.knowledge.atlas import atlas
+
+_RATE = ("decode throughput", "prefill throughput")
+_FEEDS: Mapping[str, Mapping[str, float]] = {
+    "decode throughput": {
+        "max_running_requests": 0.25,
+        "speculative_*": 0.3,
+        "disable_cuda_graph": 0.35,
+        "cuda_graph_*": 0.25,
+        "attention_backend": 0.3,
+        "decode_attention_backend": 0.3,
+        "quantization": 0.3,
+        "kv_cache_dtype": 0.2,
+        "tp_size": 0.35,
+        "dp_size": 0.25,
+        "ep_size": 0.2,
+        "pp_size": 0.3,
+        "model_path": 0.35,
+        "dtype": 0.25,
+        "enable_torch_compile": 0.3,
+        "disable_overlap_schedule": 0.3,
+        "moe_*": 0.25,
+        "mem_fraction_static": 0.1,
+        "schedule_*": 0.1,
+        "num_continuous_decode_steps": 0.2,
+        "enable_dp_attention": 0.2,
+        "context_length": 0.05,
+        "disable_custom_all_reduce": 0.2,
+        "enable_mixed_chunk": 0.1,
+        "disable_radix_cache": 0.1,
+        "page_size": 0.1,
+        "sampling_backend": 0.15,
+        "enable_deterministic_inference": 0.3,
+        "enable_two_batch_overlap": 0.2,
+        "grammar_backend": 0.05,
+        "lora_*": 0.2,
+        "enable_nan_detection": 0.1,
+        "device": 0.4,
+    },
+    "prefill throughput": {
+        "chunked_prefill_size": 0.35,
+        "max_prefill_tokens": 0.25,
+        "attention_backend": 0.3,
+        "prefill_attention_backend": 0.35,
+        "quantization": 0.3,
+        "tp_size": 0.3,
+        "model_path": 0.35,
+        "disable_radix_cache": 0.3,
+        "enable_mixed_chunk": 0.2,
+        "disable_overlap_schedule": 0.2,
+        "*piecewise*": 0.2,
+        "page_size": 0.1,
+        "device": 0.4,
+    },
+    "accept length": {
+        "speculative_draft_model_path": 0.5,
+        "speculative_*": 0.35,
+        "model_path": 0.3,
+        "quantization": 0.15,
+        "kv_cache_dtype": 0.1,
+        "chat_template": 0.1,
+        "attention_backend": 0.05,
+        "sampling_backend": 0.05,
+    },
+    "cuda graph share": {
+        "disable_cuda_graph": 0.5,
+        "cuda_graph_*": 0.45,
+        "max_running_requests": 0.2,
+        "speculative_*": 0.25,
+        "attention_backend": 0.2,
+        "enable_dp_attention": 0.15,
+        "disable_cuda_graph_padding": 0.4,
+        "lora_*": 0.1,
+    },
+    "max_total_num_tokens": {
+        "mem_fraction_static": 0.45,
+        "max_total_tokens": 0.5,
+        "kv_cache_dtype": 0.45,
+        "tp_size": 0.4,
+        "model_path": 0.35,
+        "speculative_*": 0.3,
+        "quantization": 0.3,
+        "cuda_graph_*": 0.1,
+        "chunked_prefill_size": 0.15,
+        "page_size": 0.05,
+        "context_length": 0.05,
+        "dp_size": 0.2,
+        "pp_size": 0.3,
+        "swa_full_tokens_ratio": 0.2,
+        "max_mamba_cache_size": 0.2,
+    },
+    "weights memory": {
+        "model_path": 0.45,
+        "quantization": 0.45,
+        "tp_size": 0.45,
+        "dtype": 0.35,
+        "ep_size": 0.3,
+        "pp_size": 0.4,
+    },
+    "max_running_requests": {
+        "max_running_requests": 0.5,
+        "speculative_*": 0.3,
+        "mem_fraction_static": 0.15,
+        "dp_size": 0.1,
+    },
+    "running requests, most": {"max_running_requests": 0.35},
+    "time to ready": {
+        "load_format": 0.3,
+        "model_path": 0.3,
+        "skip_server_warmup": 0.2,
+        "cuda_graph_*": 0.25,
+        "enable_torch_compile": 0.4,
+        "speculative_*": 0.25,
+        "disable_cuda_graph": 0.3,
+        "download_dir": 0.2,
+        "tp_size": 0.15,
+        "weight_loader_*": 0.3,
+    },
+}
+"""Figure -> the arguments that move it, with how directly they do."""
+_FEEDS_ALIKE = {"KV pool tokens": "max_total_num_tokens", "context length": "max_total_num_tokens"}
+_RULES = {
+    "accept length": "perf-accept-length-low",
+    "cuda graph share": "perf-cuda-graph-not-used",
+    "decode throughput": "perf-version-default-changed",
+    "max_total_num_tokens": "perf-concurrency-capped",
+    "max_running_requests": "perf-concurrency-capped",
+}
+
+
+def moved_figures(scene: Scene) -> tuple[MetricChange, ...]:
+    """The figures that got worse by more than noise, and limits that a change made lower."""
+    moved = [
+        row for row in scene.diff.metrics if row.is_significant and row.ratio is not None and _is_worse(row)
+    ]
+    capped = _concurrency_capped(scene)
+    return tuple(moved + ([capped] if capped is not None and capped not in moved else []))
+
+
+def _is_worse(row: MetricChange) -> bool:
+    ratio = row.ratio or 0.0
+    return (
+        ratio > 1 if row.metric in ("time to ready", "weights memory", "draft weights memory") else ratio < 1
+    )
+
+
+def _concurrency_capped(scene: Scene) -> MetricChange | None:
+    """Fewer requests ran at once although more waited: the server held them back."""
+    before = scene.diff.good.throughput if scene.diff.good is not None else None
+    now = scene.bad.throughput
+    if (
+        before is None
+        or not before.running_max
+        or not now.running_max
+        or now.running_max >= before.running_max
+    ):
+        return None
+    if (now.queue_max or 0) <= (before.queue_max or 0):
+        return None
+    return next((row for row in scene.diff.metrics if row.metric == "running requests, most"), None)
+
+
+def figure_candidates(scene: Scene) -> Iterator[Candidate]:
+    """Changes that feed a figure that moved; nothing when none moved."""
+    moved = moved_figures(scene)
+    if not moved:
+        return
+    seen = set[str]()
+    for row in scene.diff.args:
+        if row.is_noise or row.relevance < 0.1 or row.name in seen:
+            continue
+        seen.add(row.name)
+        candidate = Candidate("arg", row.name, argument_title(row), asks=("arg", row.name, row.bad))
+        _score_figures(row.name, moved, candidate)
+        if not candidate.parts:
+            continue
+        if was_typed(row):
+            candidate.add("changed by a person", 0.1, "it was typed on a command line", links=False)
+        elif row.relevance < 0.3:
+            candidate.add("not typed", -0.15, "SGLang or its release set it", links=False)
+        if family(row.name) == row.name and row.name == "speculative_algorithm":
+            candidate.add(
+                "switches the feature", 0.1, "the other speculative arguments only tune it", links=False
+            )
+        if scene.changes == 1:
+            candidate.add("the only change", 0.2, "nothing else that could matter differs")
+        candidate.mechanism = _told(moved)
+        candidate.quote(*argument_quotes(scene, row.name), *_figure_quotes(scene, moved))
+        candidate.remedies = back_to_good(row) + _rule_remedies(candidate)
+        yield candidate
+    yield from _other_candidates(scene, moved)
+
+
+def _score_figures(name: str, moved: Sequence[MetricChange], candidate: Candidate) -> None:
+    for row in moved:
+        metric = "decode throughput" if row.metric.startswith("decode throughput") else row.metric
+        table = _FEEDS.get(_FEEDS_ALIKE.get(metric, metric), {})
+        points = max((value for pattern, value in table.items() if fnmatchcase(name, pattern)), default=0.0)
+        if table.get(name):
+            points = table[name]
+        if points:
+            candidate.add(f"moves {metric}", points, figure_text(row))
+
+
+def figure_text(row: MetricChange) -> str:
+    """A figure with both values and the change in percent."""
+    change = "" if row.ratio is None else f" ({row.ratio - 1:+.0%})"
+    return f"{row.metric} {_short(row.good)} -> {_short(row.bad)} {row.unit}{change}"
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _told(moved: Sequence[MetricChange]) -> str:
+    shown = [row for row in moved if row.metric in _RATE or row.metric in _FEEDS] or list(moved)
+    return "; ".join(figure_text(row) for row in shown[:3]) + "."
+
+
+def _figure_quotes(scene: Scene, moved: Sequence[MetricChange]) -> list[Evidence | None]:
+    quotes: list[Evidence | None] = [noted(f"{figure_text(row)}; {row.noise}") for row in moved[:3]]
+    if any(
+        row.metric in ("max_total_num_tokens", "max_running_requests", "running requests, most")
+        for row in moved
+    ):
+        quotes += [
+            milestone_quote(milestone_named(scene.diff.good, "limits"), "good"),
+            milestone_quote(milestone_named(scene.bad, "limits"), "bad"),
+        ]
+    return quotes
+
+
+def _rule_remedies(candidate: Candidate) -> list[Remedy]:
+    for part in candidate.parts:
+        rule_id = _RULES.get(part.name.removeprefix("moves "))
+        for rule in atlas() if rule_id else ():
+            if rule.id == rule_id:
+                return from_atlas(rule.remedies, {}, most=3)
+    return []
+
+
+def _other_candidates(scene: Scene, moved: Sequence[MetricChange]) -> Iterator[Candidate]:
+    """Release, packages, variables, configs and host, less direct than arguments."""
+    groups: tuple[tuple[str, float, Sequence[ValueChange]], ...] = (
+        ("version", 0.3, scene.diff.versions),
+        ("env", 0.25, scene.diff.env),
+        ("config", 0.3, scene.diff.configs),
+        ("host", 0.25, scene.diff.host),
+    )
+    found = False
+    for kind, points, rows in groups:
+        for row in rows:
+            if row.is_noise:
+                continue
+            found = True
+            subject = f"{row.role}.{row.name}" if row.role else row.name
+            title = f"{subject} changed from {show(row.good)} to {show(row.bad)}"
+            candidate = Candidate(kind, subject, title, mechanism=_told(moved), asks=(kind, subject, row.bad))
+            weight = 1.0 if row.name in ("sglang", "gpus", "driver") or kind == "config" else 0.5
+            candidate.add("may move the figures", points * weight, f"{subject} is another one")
+            if scene.changes == 1:
+                candidate.add("the only change", 0.2, "nothing else that could matter differs")
+            candidate.quote(*_figure_quotes(scene, moved))
+            back = {"version": version_back, "env": env_back, "config": config_back}.get(kind)
+            candidate.remedies = back(row) if back is not None else []
+            yield candidate
+    if not found and not scene.changed_arguments:
+        yield _straggler(scene, moved)
+
+
+def _straggler(scene: Scene, moved: Sequence[MetricChange]) -> Candidate:
+    """Nothing differs and yet it is slower: the machine or the load."""
+    candidate = Candidate(
+        "host", "clocks or load", "nothing that is known differs: the machine, its neighbours or the load"
+    )
+    candidate.add(
+        "nothing differs", 0.4, "arguments, environment and versions are the same as far as they are known"
+    )
+    candidate.mechanism = _told(moved)
+    candidate.quote(*_figure_quotes(scene, moved))
+    rule = next((rule for rule in atlas() if rule.id == "perf-clock-or-straggler"), None)
+    candidate.remedies = from_atlas(rule.remedies, {}) if rule is not None else []
+    return candidate

@@ -1,0 +1,93 @@
+"""Contradictions inside the failing run as candidates: nothing need have changed for them to be the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from logscope.compare.clues import has_word
+from logscope.compare.records import Mismatch, ValueChange
+from logscope.compare.values import show
+from logscope.explain.candidate import Candidate
+from logscope.explain.evidence import argument_quote, milestone_named, milestone_quote, noted, root_quote
+from logscope.explain.remedies import from_atlas
+from logscope.explain.scene import Scene
+from logscope.knowledge.config_rules import config_rules
+from parsers.records import Json
+
+
+def mismatch_candidates(scene: Scene) -> Iterator[Candidate]:
+    """One candidate a contradiction."""
+    for found in scene.diff.mismatches:
+        yield _candidate(found, scene)
+
+
+def _candidate(found: Mismatch, scene: Scene) -> Candidate:
+    kind = "config" if "." in found.subject else "arg"
+    row = _config_row(found, scene)
+    was = f"; it was {show(row.good)} in the good run" if row is not None and row.good is not None else ""
+    candidate = Candidate(kind, found.subject, f"{_named(found)}{was}")
+    candidate.asks = (kind, found.subject, _value_of(found))
+    clues, key = scene.clues, found.subject.rpartition(".")[2]
+    numbers = [(name, value) for name, value in found.values if clues.names_number(value)]
+    if len(numbers) == len(found.values):
+        shown = " and ".join(show(value) for _, value in numbers)
+        candidate.add("values in the error", 0.5, f"both values, {shown}, stand in the message")
+    elif numbers:
+        candidate.add("values in the error", 0.2, f"{show(numbers[0][1])} stands in the message")
+    if has_word(clues.message, key) or clues.names_argument(key):
+        candidate.add("named in the error", 0.3, f"the message names {key}")
+    for place, hit in enumerate(scene.matches):
+        keys = (*hit.rule.evidence_config_keys, *hit.rule.evidence_args)
+        if found.subject in keys or key in keys:
+            candidate.add("known failure", 0.25 if place == 0 else 0.12, hit.rule.title)
+            break
+    if candidate.is_linked:
+        candidate.add("contradiction", 0.15, found.reason, links=False)
+    if row is not None:
+        candidate.add("changed since the good run", 0.2, f"{row.name} was {show(row.good)}", links=False)
+    if found.in_good_too:
+        candidate.add(
+            "stood in the good run too", -0.35, "the good run had the same contradiction", links=False
+        )
+    candidate.mechanism = found.reason[:1].upper() + found.reason[1:] + "."
+    _quote(found, scene, candidate)
+    _add_remedies(found, candidate)
+    return candidate
+
+
+def _named(found: Mismatch) -> str:
+    """The text of the contradiction, with the name of its subject where the text does not hold it."""
+    key = found.subject.rpartition(".")[2]
+    if key in found.text or key.replace("_", "-") in found.text:
+        return found.text
+    return f"{found.subject}: {found.text}"
+
+
+def _value_of(found: Mismatch) -> Json:
+    """The value that history knows under the subject's name."""
+    key = found.subject.rpartition(".")[2]
+    return next((value for name, value in found.values if name.rpartition(".")[2] == key), found.values[0][1])
+
+
+def _config_row(found: Mismatch, scene: Scene) -> ValueChange | None:
+    role, _, key = found.subject.partition(".")
+    return next((row for row in scene.diff.configs if row.role == role and row.name == key), None)
+
+
+def _quote(found: Mismatch, scene: Scene, candidate: Candidate) -> None:
+    candidate.quote(root_quote(scene))
+    for name, value in found.values:
+        room, _, key = name.partition(".")
+        if room == "args":
+            candidate.quote(argument_quote(scene.bad, "bad", key))
+        elif key:
+            candidate.quote(noted(f"{name} = {show(value)} (config.json)"))
+    if "context" in found.rule or "shorter" in found.rule:
+        candidate.quote(milestone_quote(milestone_named(scene.diff.good, "limits"), "good"))
+
+
+def _add_remedies(found: Mismatch, candidate: Candidate) -> None:
+    rule = next((rule for rule in config_rules() if rule.id == found.rule), None)
+    if rule is not None:
+        values = {"left": show(found.values[0][1]), "right": show(found.values[1][1])}
+        candidate.remedies = from_atlas(rule.remedies, values, most=6)

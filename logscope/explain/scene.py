@@ -1,0 +1,108 @@
+"""Everything an explanation looks at: the diff, the clues of the error, the atlas and what history says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from logscope.compare.clues import Clues, clues_of
+from logscope.compare.noise import INERT_ARGUMENTS
+from logscope.compare.records import ArgumentChange, Origin, RunDiff
+from logscope.compare.validations import root_finding
+from logscope.errors import RunNotFound
+from logscope.knowledge.atlas import AtlasMatch, atlas, match
+from logscope.knowledge.records import ValidationFinding
+from logscope.store.interface import RunHistory
+from logscope.store.records import Seen, StoredRun
+
+_CLOSE = 1.3
+"""Atlas matches this far below the best one are other readings, not this failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One diff with all that is asked about it once."""
+
+    diff: RunDiff
+    clues: Clues
+    matches: tuple[AtlasMatch, ...]
+    finding: ValidationFinding | None
+    seen: Seen | None
+    first_bad: StoredRun | None
+    """The first failed run since the good one with the same error, when it is another run."""
+
+    @property
+    def bad(self) -> StoredRun:
+        return self.diff.bad
+
+    @property
+    def changed_arguments(self) -> tuple[ArgumentChange, ...]:
+        """Arguments that could matter: no noise, no names and logs, not made by the release alone."""
+        return tuple(row for row in self.diff.args if could_matter(row))
+
+    @property
+    def is_outside(self) -> bool:
+        """True when the failure itself points away from the configuration."""
+        return any(hit.rule.cause_score >= 0.6 and hit.rule.cause_kind for hit in self.matches[:1])
+
+    @property
+    def changes(self) -> int:
+        """How many things that could matter differ at all, the sglang release counted as one."""
+        rows = (*self.diff.env, *self.diff.versions, *self.diff.configs, *self.diff.files)
+        groups = {family(row.name) for row in self.changed_arguments}
+        return len(groups) + sum(not row.is_noise for row in rows)
+
+
+def could_matter(row: ArgumentChange) -> bool:
+    """True for arguments that a person changed, or that no one can tell."""
+    return not row.is_noise and row.relevance >= 0.1 and row.name not in INERT_ARGUMENTS
+
+
+def was_typed(row: ArgumentChange) -> bool:
+    """True when either run got the value from its command line."""
+    return Origin.USER in (row.origin_good, row.origin_bad)
+
+
+def family(name: str) -> str:
+    """The switch that a family of arguments hangs on; the name itself where there is none."""
+    return next((switch for prefix, switch in FAMILIES if name.startswith(prefix)), name)
+
+
+FAMILIES = (
+    ("speculative_", "speculative_algorithm"),
+    ("disaggregation_", "disaggregation_mode"),
+    ("hicache_", "enable_hierarchical_cache"),
+    ("enable_hierarchical_cache", "enable_hierarchical_cache"),
+    ("lora_", "lora_paths"),
+    ("max_lora", "lora_paths"),
+    ("enable_lora", "lora_paths"),
+    ("eplb_", "enable_eplb"),
+)
+"""Prefix of a family and the argument that switches it on."""
+
+
+def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Scene:
+    """Asks the atlas, the catalogue of checks and the history once."""
+    clues = clues_of(diff.bad)
+    hits = match(atlas(rules), diff.bad.run)
+    best = hits[0].score if hits else 0.0
+    seen = history.seen_before(clues.fingerprint, diff.bad.run_id) if clues.has_error else None
+    return Scene(
+        diff=diff,
+        clues=clues,
+        matches=tuple(hit for hit in hits if hit.score >= best - _CLOSE),
+        finding=root_finding(diff.bad, diff.good),
+        seen=seen,
+        first_bad=_first_bad(diff, history, clues.fingerprint),
+    )
+
+
+def _first_bad(diff: RunDiff, history: RunHistory, fingerprint: str) -> StoredRun | None:
+    if diff.first_bad is None or diff.first_bad == diff.bad.run_id:
+        return None
+    try:
+        first = history.load(diff.first_bad)
+    except RunNotFound:
+        return None
+    root = first.run.root_error
+    return first if root is not None and root.fingerprint == fingerprint else None

@@ -1,0 +1,86 @@
+"""The one sentence a person could paste into a ticket."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from logscope.compare.records import RunDiff
+from logscope.explain.from_figures import figure_text, moved_figures
+from logscope.explain.records import Cause
+from logscope.explain.scene import Scene
+from parsers.records import Outcome
+
+_SURE = 0.55
+"""From this score on the first cause is told as the cause, below it as the likeliest."""
+
+
+def verdict(scene: Scene, causes: Sequence[Cause]) -> str:
+    """What happened and why, in one sentence."""
+    diff, run = scene.diff, scene.bad.run
+    if not diff.matters and diff.good is not None:
+        return "Nothing that matters differs" + (f" ({_count_noise(diff)})." if _count_noise(diff) else ".")
+    if scene.clues.has_error or run.outcome in (Outcome.FAILED, Outcome.KILLED, Outcome.HUNG):
+        return f"{_what_happened(scene)}{_because(causes)}{_since(scene)}."
+    moved = moved_figures(scene)
+    if moved:
+        return f"Ready, but {_figures(scene)}{_because(causes)}."
+    if run.outcome in (Outcome.READY, Outcome.RUNNING):
+        return _ready(diff)
+    return f"{run.reason or 'The log does not tell how the run ended'}{_because(causes)}.".replace("..", ".")
+
+
+def _what_happened(scene: Scene) -> str:
+    run = scene.bad.run
+    stage = f" in stage {run.stage}" if run.stage is not None else ""
+    when = " after it was ready" if run.ready else ""
+    if run.outcome is Outcome.HUNG:
+        return f"Hung{stage}{when}"
+    if run.outcome is Outcome.KILLED:
+        return f"Killed{stage}{when}"
+    if scene.clues.has_error:
+        return f"Failed{stage if not when else ''}{when} with {scene.clues.type or 'an error'}"
+    return f"Failed{stage}{when}"
+
+
+def _because(causes: Sequence[Cause]) -> str:
+    if not causes:
+        return "; no cause found"
+    first = causes[0]
+    if first.title.startswith(("nothing of the configuration", "none of the changes")):
+        return f": {first.title}"
+    return f": {first.title}" if first.score >= _SURE else f"; likeliest: {first.title}"
+
+
+def _since(scene: Scene) -> str:
+    """What the releases say, where the first cause does not say it already."""
+    finding = scene.finding
+    if finding is None or finding.finding not in ("new", "promoted", "default-flipped", "guard-changed"):
+        return ""
+    return f" ({finding.explanation.rstrip('.')})" if finding.explanation else ""
+
+
+def _figures(scene: Scene) -> str:
+    moved = moved_figures(scene)
+    first = next((row for row in moved if row.metric.startswith("decode throughput")), moved[0])
+    others = [
+        row for row in moved if row is not first and row.metric in ("accept length", "cuda graph share")
+    ]
+    story = f" ({first.noise})" if first.noise and "reproduce" in first.noise else ""
+    return "; ".join([figure_text(first) + story, *(figure_text(row) for row in others)])
+
+
+def _ready(diff: RunDiff) -> str:
+    if diff.good is None:
+        return "Ready; there is no earlier comparable run."
+    rows = [row for row in diff.args if not row.is_noise and row.relevance >= 0.05]
+    others = [row for row in (*diff.env, *diff.versions, *diff.configs, *diff.files) if not row.is_noise]
+    names = [row.name for row in others] + [row.name for row in rows]
+    if not names:
+        return "Ready, as the good run; only figures or warnings differ."
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return f"Ready, as the good run; {shown} {'differs' if len(names) == 1 else 'differ'}."
+
+
+def _count_noise(diff: RunDiff) -> str:
+    noise = sum(row.is_noise for row in diff.args) + sum(row.is_noise for row in diff.env)
+    return f"{noise} differences of noise such as seeds and ports" if noise > 1 else ""
