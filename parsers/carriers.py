@@ -56,7 +56,7 @@ class CarrierReader:
             return None
         found: Carried | None = None
         for _ in range(4):
-            step = self._one(text)
+            step = self.one_step(text)
             if step is None:
                 break
             found = step if found is None else _nest(found, step)
@@ -65,7 +65,8 @@ class CarrierReader:
             return found
         return _unfold(found) if found is not None and "ray" in found.names else found
 
-    def _one(self, text: str) -> Carried | None:
+    def one_step(self, text: str) -> Carried | None:
+        """Take off the outermost carrier only."""
         for carrier, pattern in _by_first_character().get(text[:1], ()):
             if carrier.literal and carrier.literal not in text[:400]:
                 continue
@@ -158,7 +159,7 @@ def _by_first_character() -> dict[str, tuple[tuple[Carrier, regex.Pattern[str]],
 @functools.cache
 def _record_pattern() -> regex.Pattern[str]:
     """What proves a doubtful carrier: an SGLang record, or its argument line, right behind it."""
-    return regex.compile(rf"{BRACKET_TIME}|server_args=|\[gpu(?:_id)?=\d|INFO:     |\(\S{{1,60}} pid=\d")
+    return regex.compile(rf"{BRACKET_TIME}|\[?\d{{4}}-\d\d-\d\dT\d\d:\d\d|server_args=|\[gpu(?:_id)?=\d|INFO:     |\(\S{{1,60}} pid=\d")
 
 
 def _may_begin(first: str) -> bool:
