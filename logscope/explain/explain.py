@@ -35,6 +35,8 @@ from parsers.records import Outcome
 _LEAST = 0.08
 """Candidates with fewer points are rows of the diff, not causes."""
 _MOST = 8
+_CERTAIN = 0.6
+"""From here on nothing is said of other places to look at."""
 
 
 def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Explanation:
@@ -44,7 +46,8 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
     weigh_by_history(candidates, scene, history)
     if scene.clues.has_error:
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
-        candidates.append(fallback_candidate(scene, best))
+        if best < _CERTAIN:
+            candidates.append(fallback_candidate(scene, best))
         _add_known_remedies(candidates, scene)
     kept = [candidate for candidate in candidates if candidate.points >= _LEAST]
     kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))
