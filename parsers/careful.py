@@ -48,6 +48,8 @@ class CarefulReader:
         self._partial: dict[str, _Held] = {}
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
+        self.last_row_line = 0
+        """The last physical line that gave a row."""
 
     @property
     def is_inside_record(self) -> bool:
@@ -150,7 +152,10 @@ class CarefulReader:
         body = text[head.end :]
         if head.is_bracket:
             source.has_bracket_heads = source.has_bracket_heads or head.at is not None
-            source.orphan_head = head if piece.is_cut and not body.strip() else None
+            if piece.is_cut and not body.strip():
+                source.orphan_head, source.orphan_line = head, number
+            elif source.orphan_line != number:
+                source.orphan_head = None
         line = Line(
             number, part, carried.label, at, head.rank, head.level, True, body, text, head.source_file
         )
@@ -167,11 +172,13 @@ class CarefulReader:
                 builder.see_time(line.at, is_own)
                 builder.see_rank(line.rank, line.number)
                 builder.take_batch(batch, line, keep_rows)
+                self.last_row_line = line.number
                 return source, True
             access = parse_access(line.body)
             if access is not None:
                 source.current.see_time(line.at, is_own)
                 source.current.take_access(access, line, keep_rows)
+                self.last_row_line = line.number
                 return source, True
             opened = OpenBanner.begin(line.body)
             if opened is not None:

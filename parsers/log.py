@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _PROBE_LINES = 200
 _PROBE_BYTES = 1 << 18
 """What is read before the order of the lines and the doubtful carriers are decided."""
+_PROBE_STEP = 1 << 14
 HOT_BYTES = 1 << 18
 """Blocks from this size on go to the hot lane first; smaller ones do not pay for it."""
 MAX_REVERSED_BYTES = 1 << 28
@@ -76,7 +77,8 @@ class LogReader:
         twin.on_batches, twin.on_requests = self.on_batches, self.on_requests
         if self._given_line < twin._number:
             twin._give_rows(full_only=False)
-            self._given_line = twin._number
+            is_last_open = open_line is not None and twin._careful.last_row_line != twin._number
+            self._given_line = twin._number - is_last_open
         return twin._parsed(is_torn=open_line is not None)
 
     def _copy(self) -> LogReader:
@@ -90,8 +92,8 @@ class LogReader:
 
     def _take(self, data: bytes) -> None:
         while self.hot and len(data) >= HOT_BYTES:
-            size = len(data) if self._probe is None else 2 * _PROBE_BYTES
-            stop = data.rfind(b"\n", 0, size) + 1
+            size = len(data) if self._probe is None else _PROBE_STEP
+            stop = data.rfind(b"\n", 0, size) + 1 or data.find(b"\n", size) + 1
             if not stop:
                 break
             if self._probe is None:

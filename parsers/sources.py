@@ -24,6 +24,7 @@ class Source:
     finished: list[RunBuilder] = field(default_factory=list)
     has_bracket_heads: bool = False
     rank_owner: dict[str, str] = field(default_factory=dict)
+    orphan_line: int = 0
     orphan_head: Head | None = None
     """Head of a record whose message was torn off by another process."""
 

@@ -172,11 +172,14 @@ class OpenBanner:
 def _looks_like_pairs(body: str, start: int, form: BannerForm) -> bool:
     """Printed values, not source code: at least one of the first values is a literal."""
     banner = form.read(body[: start + 20_000], start)
-    return any(argument.is_literal for argument in banner.arguments[:8]) or (
-        not banner.arguments and "=" not in body[start:] and len(body) - start < 40
-    )
+    if banner.arguments:
+        return any(argument.is_literal for argument in banner.arguments[:8])
+    return not banner.complete and _FIRST_VALUE.match(body, start) is not None
 
 
+_FIRST_VALUE = regex.compile(
+    r"\s*['\"]?[a-z]\w{0,80}(?:['\"]?(?:=|: )(?:['\"\d\[{(-]|None|True|False|\Z)|['\"]?:?\Z)"
+)
 _FOREIGN = ("Traceback", "  File", "WARNING", "INFO", "ERROR", "usage:", "E0000", "W0", "During handling")
 _CONTINUES = regex.compile(r"[a-z]\w{0,80}=|['\"]\w{1,80}['\"]: |[)}]\s*\Z|\A[\w'\"./-]{1,400}, ")
 

@@ -33,7 +33,9 @@ def _wrap(prefix: str) -> Callable[[int, str], str]:
 
 
 def _docker_json(number: int, line: str) -> str:
-    return json.dumps({"log": line + "\n", "stream": "stderr", "time": f"2026-02-03T04:06:{number:02d}.123456789Z"})
+    return json.dumps(
+        {"log": line + "\n", "stream": "stderr", "time": f"2026-02-03T04:06:{number:02d}.123456789Z"}
+    )
 
 
 CARRIED: dict[str, tuple[Callable[[int, str], str], str, str]] = {
@@ -42,7 +44,11 @@ CARRIED: dict[str, tuple[Callable[[int, str], str], str, str]] = {
     "docker logs -t": (_wrap("2026-02-03T04:06:<n>.123456789Z "), "k8s", ""),
     "docker json": (_docker_json, "docker", ""),
     "kubectl --prefix": (_wrap("[pod/llm-0/server] "), "k8s", "llm-0/server"),
-    "kubectl --prefix --timestamps": (_wrap("[pod/llm-0/server] 2026-02-03T04:06:<n>.5Z "), "k8s", "llm-0/server"),
+    "kubectl --prefix --timestamps": (
+        _wrap("[pod/llm-0/server] 2026-02-03T04:06:<n>.5Z "),
+        "k8s",
+        "llm-0/server",
+    ),
     "cri": (_wrap("2026-02-03T04:06:<n>.123456789Z stderr F "), "k8s", ""),
     "shipper": (_wrap("[2026-02-03T04:06:<n>.123Z] "), "k8s", ""),
     "journal": (_wrap("Feb 03 04:06:<n> host1 llm.service[77]: "), "journald", "llm.service"),
@@ -125,7 +131,10 @@ def test_a_banner_cut_by_a_shipper_goes_on_behind_the_next_prefix() -> None:
 
     run = read("\n".join(lines) + "\n").run
 
-    assert [(one.name, one.value) for one in run.server_args][1:] == [("trust_remote_code", True), ("tp_size", 2)]
+    assert [(one.name, one.value) for one in run.server_args][1:] == [
+        ("trust_remote_code", True),
+        ("tp_size", 2),
+    ]
 
 
 def test_what_the_kernel_says_in_a_journal_belongs_to_the_server() -> None:

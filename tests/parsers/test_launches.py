@@ -35,7 +35,11 @@ def test_launches_appended_to_one_file_are_counted_in_their_order() -> None:
 
 
 def test_the_offline_engine_prints_its_arguments_twice_for_one_launch() -> None:
-    lines = [_banner("04:00:00", seed=1), _banner("04:00:01", seed=2), "[2026-02-03 04:00:09] Load weight begin."]
+    lines = [
+        _banner("04:00:00", seed=1),
+        _banner("04:00:01", seed=2),
+        "[2026-02-03 04:00:09] Load weight begin.",
+    ]
 
     run = read("\n".join(lines) + "\n").run
 
@@ -51,7 +55,12 @@ def test_the_same_arguments_much_later_are_a_new_launch() -> None:
 
 
 def test_the_same_arguments_after_the_server_was_ready_are_a_new_launch() -> None:
-    lines = [_banner("04:00:00"), READY.format(time="04:00:10"), _banner("04:00:12"), READY.format(time="04:00:20")]
+    lines = [
+        _banner("04:00:00"),
+        READY.format(time="04:00:10"),
+        _banner("04:00:12"),
+        READY.format(time="04:00:20"),
+    ]
 
     assert len(read("\n".join(lines) + "\n").log.runs) == 2
 
@@ -190,7 +199,13 @@ def test_times_without_a_date_give_lengths_but_no_moments() -> None:
 
 
 def test_text_that_is_of_no_launch_has_no_run() -> None:
-    for text in ("", "\n", "hello\nworld\n", "[2026-02-03 04:00:00] some other program\n", "\x00\x01\xff" * 500):
+    for text in (
+        "",
+        "\n",
+        "hello\nworld\n",
+        "[2026-02-03 04:00:00] some other program\n",
+        "\x00\x01\xff" * 500,
+    ):
         reading = read(text)
 
         assert not reading.log.is_sglang

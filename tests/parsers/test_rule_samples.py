@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from parsers import secrets
-from parsers.carriers import CARRIERS, CarrierReader
+from parsers.carrier_table import CARRIERS
+from parsers.carriers import CarrierReader
 from parsers.heads import HEADS, parse_head
 from parsers.rules import access, batches, env
 from parsers.rules.banner import FORMS, banner_form, read_banner
-from parsers.rules.milestones import MILESTONES, parse_milestone
+from parsers.rules.milestone_table import MILESTONES
+from parsers.rules.milestones import parse_milestone
 from parsers.versions import SHAPES, VersionEvidence
 
 
@@ -47,7 +49,10 @@ def test_a_batch_line_is_read_from_its_samples(body: str, kind: int, values: dic
     assert batch.complete
     assert batch.kind == kind
     assert values.items() <= batch.values().items()
-    assert [body[pair.start : pair.end].rstrip("%") for pair in batch.pairs if pair.value == 66.0] in ([], ["66.00"])
+    assert [body[pair.start : pair.end].rstrip("%") for pair in batch.pairs if pair.value == 66.0] in (
+        [],
+        ["66.00"],
+    )
 
 
 @pytest.mark.parametrize(("body", "method", "path", "status"), access.SAMPLES)
@@ -93,7 +98,9 @@ def test_a_mention_of_a_variable_is_no_setting(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "version"), [sample for shape in SHAPES for sample in shape.samples], ids=lambda value: str(value)[:40]
+    ("line", "version"),
+    [sample for shape in SHAPES for sample in shape.samples],
+    ids=lambda value: str(value)[:40],
 )
 def test_a_printed_version_is_exact(line: str, version: str) -> None:
     evidence = VersionEvidence()

@@ -21,7 +21,11 @@ def test_a_compose_prefix_also_stands_before_empty_lines() -> None:
     assert (run.label, run.carrier, run.model_path) == ("api-1", "docker", "/m/demo-7b")
     assert run.coverage.lines == 7
     assert run.root_error is not None
-    assert (run.root_error.type, run.root_error.message, run.root_error.line) == ("KeyError", "'blk.3.scale'", 5)
+    assert (run.root_error.type, run.root_error.message, run.root_error.line) == (
+        "KeyError",
+        "'blk.3.scale'",
+        5,
+    )
     assert run.root_error.rank == "TP1"
 
 
@@ -98,7 +102,9 @@ def test_a_message_behind_a_progress_bar_is_read() -> None:
 
     assert run.root_error is not None
     assert "Watchdog caught collective operation timeout" in run.root_error.message
-    assert [(one.name, one.rank) for one in run.milestones if one.name == "graph-begin"] == [("graph-begin", "TP1")]
+    assert [(one.name, one.rank) for one in run.milestones if one.name == "graph-begin"] == [
+        ("graph-begin", "TP1")
+    ]
 
 
 def test_an_orderly_stop_is_no_failure() -> None:
