@@ -139,6 +139,7 @@ def _renamed(name: str, old: str, left: _Side, right: _Side) -> ArgumentChange:
         relevance=0.05 if is_equal else 0.4,
         renamed_from=old,
         note=f"renamed from {old} between the releases" + ("" if is_equal else ", and another value"),
+        was_typed=True if Origin.USER in (left.origin(old), right.origin(name)) else None,
     )
 
 
@@ -165,6 +166,7 @@ def _row(name: str, left: _Side, right: _Side, releases_differ: bool) -> Argumen
         relevance=0.0 if is_noise else relevance,
         is_noise=is_noise,
         note=note,
+        was_typed=was_typed,
     )
 
 
@@ -173,8 +175,9 @@ def _was_typed(name: str, left: _Side, right: _Side) -> bool | None:
     origins = (left.origin(name), right.origin(name))
     if Origin.USER in origins:
         return True
-    if (left.typed is None or right.typed is None) and Origin.UNKNOWN in origins:
-        return None
+    if left.typed is None or right.typed is None:
+        # Without the command line 'derived' is a guess: many such values can be typed as well.
+        return None if {Origin.UNKNOWN, Origin.DERIVED} & set(origins) else False
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from logscope.compare.records import MetricChange
 from logscope.store.records import Bucket, StoredRun, Throughput
 from parsers.records import Milestone
 
+_SHARDS = re.compile(r"\| ?\d+/(\d+) \[")
 _MIN_LINES = 3
 """A median over fewer lines than this says nothing."""
 
@@ -57,6 +59,14 @@ def metric_changes(bad: StoredRun, good: StoredRun | None, peers: Peers) -> tupl
         ),
         _plain("queued requests, most", "requests", before.queue_max, now.queue_max, 0.0, "a load figure"),
         *(_memory(good, bad, *names) for names in _MEMORY),
+        _plain(
+            "weight shards",
+            "files",
+            weight_shards(good),
+            weight_shards(bad),
+            0.001,
+            "counted by the loader's progress bar",
+        ),
         _ready_seconds(good, bad, peers),
     ]
     return tuple(row for row in rows if row is not None)
@@ -190,6 +200,15 @@ def milestone_value(run: StoredRun, name: str, value: str, role: str = "") -> fl
         held = dict(found.values).get(value)
         if isinstance(held, int | float):
             return float(held)
+    return None
+
+
+def weight_shards(run: StoredRun | None) -> float | None:
+    """Files that the loader's progress bar counts for the target; None where no bar is in the log."""
+    for found in run.run.milestones if run is not None else ():
+        counted = _SHARDS.search(found.excerpt) if found.name == "load-progress" else None
+        if counted is not None:
+            return float(counted.group(1))
     return None
 
 

@@ -58,6 +58,8 @@ class ArgumentChange:
     """Seeds, ports, paths that only moved: kept, hidden at first."""
     note: str = ""
     """``default changed between the releases``, ``SGLang derived it from tp_size`` ..."""
+    was_typed: bool | None = None
+    """Whether a command line of either run holds it; None where that is not known for certain."""
 
 
 @dataclass(frozen=True, slots=True)

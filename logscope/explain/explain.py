@@ -94,11 +94,15 @@ def _merged(candidates: Iterable[Candidate]) -> list[Candidate]:
         if held is None:
             found[key] = candidate
             continue
-        is_contradiction = any(part.name == "contradiction" for part in candidate.parts)
-        if is_contradiction:
+        names = {part.name for part in candidate.parts}
+        if "contradiction" in names and (candidate.kind == "config" or "values in the error" in names):
             # It says both values and why they clash: better words than 'changed from A to B'.
             candidate.absorb(held)
             found[key] = candidate
+        elif "contradiction" in names:
+            # The contradiction may be another one than the error's: told, but not as the title.
+            held.mechanism = f"{held.mechanism} {candidate.title[:1].upper()}{candidate.title[1:]}.".strip()
+            held.absorb(candidate)
         else:
             held.absorb(candidate)
     return list(found.values())

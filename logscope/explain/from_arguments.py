@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from logscope.compare.noise import INERT_ARGUMENTS
-from logscope.compare.records import ArgumentChange, Change, Origin
+from logscope.compare.records import ArgumentChange, Change
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quotes, root_quote
@@ -138,7 +138,7 @@ def _score_atlas(name: str, scene: Scene, candidate: Candidate) -> None:
 def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
     if was_typed(row):
         candidate.add("changed by a person", 0.1, "it was typed on a command line", links=False)
-    elif Origin.UNKNOWN not in (row.origin_good, row.origin_bad):
+    elif row.was_typed is False:
         candidate.add("not typed", -0.2, "SGLang or its release set it, no person did", links=False)
     elif row.relevance <= 0.3:
         candidate.add(
@@ -176,7 +176,9 @@ def _family(switch: str, members: Sequence[ArgumentChange], scene: Scene) -> Can
     candidate = argument_candidate(master, scene)
     for member in members:
         if member is not master:
-            candidate.absorb(argument_candidate(member, scene))
+            part_of_it = argument_candidate(member, scene)
+            part_of_it.parts = [part for part in part_of_it.parts if part.points > 0]
+            candidate.absorb(part_of_it)
     others = ", ".join(f"{row.name} {show(row.bad)}" for row in members if row is not master)
     candidate.title = f"{argument_title(master)}" + (f", with {others}" if others else "")
     candidate.asks = ("arg", switch, master.bad)

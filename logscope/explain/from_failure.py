@@ -11,7 +11,7 @@ from logscope.compare.facts import RunFacts
 from logscope.compare.origins import argument_life, flags_of
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
-from logscope.explain.evidence import argument_quote, noted, root_quote
+from logscope.explain.evidence import argument_quote, milestone_named, milestone_quote, noted, root_quote
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import fill, flag_of, flag_with, from_atlas
 from logscope.explain.scene import Scene
@@ -142,8 +142,22 @@ def known_failure_candidates(scene: Scene) -> Iterator[Candidate]:
     place = 0
     for hit in scene.matches:
         if hit.rule.cause_kind and place < _MOST_KNOWN:
-            yield known_failure(hit, scene, 1.0 if place == 0 else 0.6)
+            candidate = known_failure(hit, scene, 1.0 if place == 0 else 0.6)
+            _weigh_shards(candidate, scene)
+            yield candidate
             place += 1
+
+
+def _weigh_shards(candidate: Candidate, scene: Scene) -> None:
+    """Other counts of weight files in the two logs speak for the weight files."""
+    row = next((row for row in scene.diff.metrics if row.metric == "weight shards"), None)
+    if "weight" not in candidate.subject or row is None or not row.is_significant:
+        return
+    why = f"the loader counts {show(row.bad)} weight files, {show(row.good)} in the good run"
+    candidate.add("weight files differ", 0.35, why)
+    candidate.title = f"{why}; the model weight files are incomplete or others"
+    for side, run in (("good", scene.diff.good), ("bad", scene.bad)):
+        candidate.quote(milestone_quote(milestone_named(run, "load-progress"), side))
 
 
 def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candidate:
@@ -174,7 +188,9 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     what = f"{clues.type}: {clues.message}" if clues.message else clues.type
     shown = " ".join(what.split())
     shown = shown if len(shown) <= 110 else shown[:109] + "…"
-    if scene.changes == 0:
+    if scene.diff.good is None:
+        title = f"no earlier run to compare with; {shown}"
+    elif scene.changes == 0:
         title = f"nothing of the configuration differs; {shown}"
     else:
         title = f"none of the changes explains {shown}"

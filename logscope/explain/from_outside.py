@@ -39,8 +39,9 @@ def outside_candidate(scene: Scene) -> Candidate:
             "SIGKILL comes from the OOM killer of host or container, from an orchestrator or from a person; "
             "the process can print nothing."
         )
-    elif run.outcome is Outcome.KILLED:
-        candidate = Candidate("other", signal or "outside kill", f"ended from outside in stage {stage}")
+    elif run.outcome is Outcome.KILLED or signal:
+        how = f"by {signal} " if signal else ""
+        candidate = Candidate("other", signal or "outside kill", f"ended {how}from outside in stage {stage}")
         candidate.mechanism = (
             f"{signal or 'A signal'} of an orchestrator, a time limit or a person; not a fault of the launch."
         )

@@ -60,7 +60,7 @@ def could_matter(row: ArgumentChange) -> bool:
 
 def was_typed(row: ArgumentChange) -> bool:
     """True when either run got the value from its command line."""
-    return Origin.USER in (row.origin_good, row.origin_bad)
+    return row.was_typed is True or Origin.USER in (row.origin_good, row.origin_bad)
 
 
 def family(name: str) -> str:
