@@ -12,10 +12,12 @@ from logscope.report.names import clock, counted, evidence_place, short_id
 
 EVIDENCE_LINES = 4
 """Lines of one quote that a report shows."""
+SHOWN_REMEDIES = 3
+"""Remedies of a cause in a short report."""
 
 
-def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool = True) -> list[str]:
-    """One cause; `why` adds the parts of its score, without `full` only the best remedy is given."""
+def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool) -> list[str]:
+    """One cause; `why` adds the parts of its score, without `full` only the first remedies are given."""
     head = f"{cause.rank:>2}. "
     title = wrapped(f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]", head)
     lines = [ink.paint(line, "title") for line in title]
@@ -23,11 +25,12 @@ def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool = T
         lines += wrapped(folded(cause.mechanism), "    ")
     for evidence in cause.evidence:
         lines += evidence_lines(evidence, diff)
-    remedies = cause.remedies if full else cause.remedies[:1]
+    remedies = cause.remedies if full else cause.remedies[:SHOWN_REMEDIES]
     for remedy in remedies:
         lines += remedy_lines(remedy)
-    if len(remedies) < len(cause.remedies):
-        lines.append(f"    ({counted(len(cause.remedies) - len(remedies), 'more remedy')}: logscope explain)")
+    left = len(cause.remedies) - len(remedies)
+    if left:
+        lines.append(f"    {counted(left, 'more remedy')} (logscope explain, or --all)")
     lines += history_lines(cause)
     if why:
         lines += score_lines(cause)
@@ -35,7 +38,10 @@ def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool = T
 
 
 def evidence_lines(evidence: Evidence, diff: RunDiff) -> list[str]:
-    """The place of the quote, then the quote itself."""
+    """The place of the quote, then the quote itself; what stands in no log is said in one line."""
+    if evidence.line is None:
+        beside = wrapped(folded(evidence.text), f"    {evidence.run} run, beside the log: ", "      ")
+        return limited(beside, EVIDENCE_LINES, "      ")
     lines = wrapped(f"{evidence.run} run, {evidence_place(evidence, diff)}", "    at ")
     quoted: list[str] = []
     for line in harmless_lines(evidence.text.strip("\n")):
@@ -93,7 +99,7 @@ def causes_block(
         return [*lines, "  ? no cause found"]
     for cause in causes:
         if everything or cause.rank <= shown:
-            lines += [*cause_lines(cause, diff, ink, why), ""]
+            lines += [*cause_lines(cause, diff, ink, why, everything), ""]
         else:
             title = f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]"
             lines += limited(wrapped(title, f"{cause.rank:>2}. "), 2, " " * 4)

@@ -9,7 +9,16 @@ from logscope.compare.records import Evidence, RunDiff
 from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report.harmless import clip, folded, harmless, harmless_lines
 from logscope.report.html_style import STYLE
-from logscope.report.names import clock, counted, evidence_path, headline, run_name, run_path, short_id
+from logscope.report.names import (
+    clock,
+    counted,
+    evidence_path,
+    frame_text,
+    headline,
+    run_name,
+    run_path,
+    short_id,
+)
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.report.plots import stage_plot, throughput_plot
 from logscope.store.records import SeriesPoint, StoredRun
@@ -90,7 +99,7 @@ def _root(diff: RunDiff) -> str:
         return ""
     rank = f" on {_code(root.rank)}" if root.rank else ""
     head = f"<h2>Root error</h2><p>{_code(root.type)}{rank}, {_code(f'{run_name(diff.bad)}:{root.line}')}</p>"
-    frames = "\n".join(f"{frame.file}:{frame.line} in {frame.function}" for frame in root.traceback)
+    frames = "\n".join(frame_text(frame) for frame in root.traceback)
     details = _details(counted(len(root.traceback), "frame"), _quote(frames)) if frames else ""
     reason = f'<p class="soft">{_text(root.reason)}</p>' if root.reason else ""
     return head + _quote(root.message or root.type) + reason + details

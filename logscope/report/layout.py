@@ -54,8 +54,7 @@ def row_lines(row: Row, ink: Ink, names: int) -> list[str]:
     head = f"  {row.sign} "
     place = f"line {row.line}: " if row.line is not None else ""
     if not row.has_sides:
-        note = f" ({row.note})" if row.note else ""
-        lines = limited(wrapped(f"{place}{row.name}{note}", head), 5, "    ")
+        lines = _sentence_lines(f"{place}{row.name}", row.note, head)
     else:
         lines = _pair_lines(row, head, names)
     return [ink.paint(line, row.sign) for line in lines]
@@ -64,6 +63,14 @@ def row_lines(row: Row, ink: Ink, names: int) -> list[str]:
 def name_width(rows: Iterable[Row]) -> int:
     """Width of the name column that fits the usual names of `rows`."""
     return min(max((cells(row.name) for row in rows if row.has_sides), default=0), 32)
+
+
+def _sentence_lines(text: str, note: str, head: str) -> list[str]:
+    whole = f"{text} ({note})" if note else text
+    lines = wrapped(whole, head)
+    if len(lines) <= 2 or not note:
+        return limited(lines, 3, "    ")
+    return [*limited(wrapped(text, head), 3, "    "), *limited(wrapped(f"({note})", "      "), 4, "      ")]
 
 
 def _pair_lines(row: Row, head: str, names: int) -> list[str]:

@@ -6,8 +6,9 @@ from datetime import datetime
 from pathlib import PurePath
 
 from logscope.compare.records import Evidence, RunDiff
-from logscope.report.harmless import folded, harmless
+from logscope.report.harmless import harmless
 from logscope.store.records import StoredRun
+from parsers.records import Frame
 
 
 def run_name(stored: StoredRun) -> str:
@@ -46,6 +47,7 @@ def figure(number: float | None, unit: str = "") -> str:
     if number is None:
         return "?"
     text = f"{number:.4g}" if abs(number) < 10_000 else f"{number:.0f}"
+    text = "0" if text == "-0" else text
     return f"{text} {unit}".rstrip()
 
 
@@ -73,10 +75,10 @@ def headline(stored: StoredRun) -> str:
 
 
 def evidence_place(evidence: Evidence, diff: RunDiff) -> str:
-    """``s03.log:512``, or the run's name with what holds it when it is on no line of the log."""
+    """``s03.log:512``."""
     stored = diff.good if evidence.run == "good" else diff.bad
     name = run_name(stored) if stored is not None else evidence.run
-    return f"{name}:{evidence.line}" if evidence.line is not None else f"{name} (not on a line of the log)"
+    return f"{name}:{evidence.line}"
 
 
 def evidence_path(evidence: Evidence, diff: RunDiff) -> str:
@@ -90,7 +92,9 @@ def where(stored: StoredRun) -> str:
     return f"{run_path(stored)}, lines {stored.run.first_line}-{stored.run.last_line}"
 
 
-def sentence(text: str) -> str:
-    """`text` on one line, harmless, with an end."""
-    line = folded(text)
-    return line if not line or line.endswith((".", "?", ":")) else line + "."
+def frame_text(frame: Frame) -> str:
+    """``sglang/srt/configs/model_config.py:955 from_server_args``, without the way to the packages."""
+    file = harmless(frame.file)
+    for folder in ("/site-packages/", "/dist-packages/"):
+        file = file.rpartition(folder)[2]
+    return f"{file}:{frame.line} {harmless(frame.function)}"

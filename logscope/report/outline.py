@@ -91,7 +91,7 @@ def sections(diff: RunDiff) -> tuple[Section, ...]:
         Section("mismatches", "Contradictions inside the failing run", _fold_long(_mismatch_rows(diff))),
         Section("validations", "Errors and warnings", _validation_rows(diff.validations)),
         Section("stages", "Stages", tuple(_stage_row(change) for change in diff.stages)),
-        Section("throughput", "Throughput", tuple(map(_metric_row, diff.metrics))),
+        Section("throughput", "Throughput and memory", tuple(map(_metric_row, diff.metrics))),
     )
     return tuple(section for section in every if section.rows)
 
@@ -191,8 +191,9 @@ def _stage_row(change: StageChange) -> Row:
     if change.usual_seconds is not None and change.is_outside:
         usual = change.usual_seconds
         notes.append(f"usual {duration(usual.low)} to {duration(usual.high)} over {usual.runs} good runs")
-    if change.good_mem_gb is not None or change.bad_mem_gb is not None:
-        notes.append(f"memory {figure(change.good_mem_gb)} -> {figure(change.bad_mem_gb, 'GB')}")
+    memory = (figure(change.good_mem_gb), figure(change.bad_mem_gb))
+    if not set(memory) <= {"0", "?"}:
+        notes.append(f"memory {memory[0]} -> {memory[1]} GB")
     good = _reached(change.good_reached, change.good_seconds)
     bad = _reached(change.bad_reached, change.bad_seconds)
     return Row(sign, change.stage.value, good, bad, _joined(notes))
@@ -211,7 +212,7 @@ def _metric_row(change: MetricChange) -> Row:
     notes = [] if change.ratio is None else [f"x {change.ratio:.2f}"]
     notes.append(change.noise)
     good, bad = figure(change.good, change.unit), figure(change.bad, change.unit)
-    return Row(sign, harmless(change.metric), good, bad, _joined(notes), is_folded=sign == "?")
+    return Row(sign, harmless(change.metric), good, bad, _joined(notes), is_folded=sign != "~")
 
 
 def _fold_long(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -125,7 +125,7 @@ def _event_lines(event: Event, ink: Ink) -> list[str]:
     kind = "" if event.type is None or event.message.startswith(event.type) else f"{event.type}: "
     role = f" [{event.role.value}]" if event.role.value else ""
     text = f"line {event.line}{times}{harmless(ranks)}{role}: {harmless(kind)}{folded(event.message)}"
-    return [ink.paint(line, sign) for line in limited(wrapped(text, f"  {sign} "), 4, "    ")]
+    return [ink.paint(line, sign) for line in limited(wrapped(text, f"  {sign} "), 3, "    ")]
 
 
 def _arguments(stored: StoredRun, origins: Mapping[str, str], ink: Ink, everything: bool) -> list[str]:

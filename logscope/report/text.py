@@ -6,7 +6,7 @@ from logscope.explain.records import Explanation
 from logscope.report.cause_text import causes_block
 from logscope.report.harmless import folded, harmless, harmless_lines
 from logscope.report.layout import Ink, limited, name_width, row_lines, wrapped
-from logscope.report.names import clock, counted, headline, run_name, short_id
+from logscope.report.names import clock, counted, frame_text, headline, run_name, short_id
 from logscope.report.outline import Section, same_section, sections
 from logscope.store.records import StoredRun
 from parsers.records import RootError
@@ -48,8 +48,7 @@ def root_lines(root: RootError, ink: Ink, stored: StoredRun) -> list[str]:
         quoted += wrapped(line, "   | ", "   |   ")
     lines += limited(quoted, 6, "   | ")
     for frame in root.traceback[-3:]:
-        place = f"{harmless(frame.file)}:{frame.line} {harmless(frame.function)}"
-        lines += wrapped(place, "   in ", "      ")
+        lines += wrapped(frame_text(frame), "   in ", "      ")
     return lines + (wrapped(folded(root.reason), "   why this error: ", "   ") if root.reason else [])
 
 
