@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
-from parsers.hot.words import Mask, Places, Words, digit_run, matches
+from parsers.hot.words import Mask, Places, Text, digit_run, matches
 from parsers.rules.access import AccessLine
 
 KEY = b"INFO:   "
@@ -32,46 +32,46 @@ class AccessTaker:
         """What the careful parser read from each tail, by its code."""
 
     def take(
-        self, words: Words, starts: Places, ends: Places, read: Callable[[int], AccessLine | None]
+        self, text: Text, starts: Places, ends: Places, read: Callable[[int], AccessLine | None]
     ) -> NDArray[np.int32]:
         """The tail's code of each line; -1 for lines of another shape and for the first of each tail.
 
         `read` asks the careful parser what the line at an index is.
         """
-        places, fits = _after_address(words, starts)
+        places, fits = _after_address(text, starts)
         sizes = np.where(fits, ends - places, -1)
-        codes = self.tails.codes(words, places, sizes)
+        codes = self.tails.codes(text, places, sizes)
         trials = 0
         while trials < _MOST_TRIALS and not self.tails.is_full:
             unknown = np.flatnonzero(fits & (codes < 0) & (sizes > 0) & (sizes <= self.tails.longest))
             if not unknown.size:
                 break
             first = int(unknown[0])
-            tail = words[places[first] + 8 * np.arange(_TAIL_WORDS)].tobytes()[: int(sizes[first])]
+            tail = text.at(places[first] + 8 * np.arange(_TAIL_WORDS)).tobytes()[: int(sizes[first])]
             fits[first] = False
             trials += 1
             line = read(first)
             if line is not None and self.tails.add(tail) is not None:
                 self.lines.append(line)
-                codes[unknown] = self.tails.codes(words, places[unknown], sizes[unknown])
+                codes[unknown] = self.tails.codes(text, places[unknown], sizes[unknown])
                 codes[first] = -1
         return codes
 
 
-def _after_address(words: Words, starts: Places) -> tuple[Places, Mask]:
+def _after_address(text: Text, starts: Places) -> tuple[Places, Mask]:
     """Where the request's quote begins behind ``INFO:     10.0.0.5:40000 - "``."""
-    fits = matches(words, starts, _LEVEL)
+    fits = matches(text, starts, _LEVEL)
     cursor = starts + len(_LEVEL)
     for stop, longest in ((_POINT, 3), (_POINT, 3), (_POINT, 3), (_COLON, 3)):
-        loaded = words[cursor]
+        loaded = text.at(cursor)
         _, bits = digit_run(loaded)
         fits &= (bits - _U(1)) < _U(8 * longest)
         fits &= ((loaded >> bits) & _BYTE) == stop
         cursor += (bits >> _U(3)).view(np.int64)
         cursor += 1
-    _, bits = digit_run(words[cursor])
+    _, bits = digit_run(text.at(cursor))
     fits &= (bits - _U(1)) < _U(40)
     cursor += (bits >> _U(3)).view(np.int64)
-    fits &= matches(words, cursor, _DASH)
+    fits &= matches(text, cursor, _DASH)
     cursor += len(_DASH)
     return cursor, fits

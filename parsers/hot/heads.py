@@ -14,7 +14,7 @@ import regex
 from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
-from parsers.hot.words import Mask, Places, Words
+from parsers.hot.words import Mask, Places, Text, Words, behind, low_mask, word
 
 _U = np.uint64
 _TIME = regex.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
@@ -35,7 +35,6 @@ _DAYS_BEFORE = np.concatenate([[0, 0], np.cumsum(_DAYS_IN[1:])[:-1]])
 class _Piece:
     """Eight bytes of a shape: literal bytes are compared whole, digits by their range."""
 
-    offset: int
     mask: np.uint64
     value: np.uint64
     add: np.uint64
@@ -53,11 +52,10 @@ class Prefix:
     carriers: tuple[str, ...]
     pieces: tuple[_Piece, ...]
 
-    def stands_at(self, words: Words, starts: Places) -> Mask:
+    def stands_at(self, text: Text, starts: Places) -> Mask:
         """True where a line begins with this prefix."""
         same: Mask = np.ones(starts.size, dtype=np.bool_)
-        for piece in self.pieces:
-            loaded = words[starts + piece.offset] if piece.offset else words[starts]
+        for piece, loaded in zip(self.pieces, text.ahead(starts, len(self.pieces)), strict=True):
             same &= (loaded & piece.mask) == piece.value
             if piece.add:
                 same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
@@ -84,7 +82,7 @@ def _pieces(shape: bytes) -> tuple[_Piece, ...]:
         mask = bytes(0xF0 if byte == 0 else 0xFF for byte in part)
         value = bytes(0x30 if byte == 0 else byte for byte in part)
         add = bytes(0x06 if byte == 0 else 0 for byte in part)
-        pieces.append(_Piece(offset, *(_U(int.from_bytes(each, "little")) for each in (mask, value, add))))
+        pieces.append(_Piece(*(_U(int.from_bytes(each, "little")) for each in (mask, value, add))))
     return tuple(pieces)
 
 
@@ -146,7 +144,7 @@ class HeadTaker:
             self.ranks.append(rank)
         return True
 
-    def find_prefixes(self, words: Words, starts: Places) -> NDArray[np.int32]:
+    def find_prefixes(self, text: Text, starts: Places) -> NDArray[np.int32]:
         """Which known prefix each line begins with; -1 for none.
 
         A prefix that itself begins with a bracket is tried before the empty one, the longest first.
@@ -155,42 +153,57 @@ class HeadTaker:
         found = np.full(starts.size, -1, dtype=np.int32)
         left = np.arange(starts.size)
         for index in order:
-            same = self.prefixes[index].stands_at(words, starts[left])
+            same = self.prefixes[index].stands_at(text, starts[left])
             found[left[same]] = index
             left = left[~same]
             if not left.size:
                 break
         return found
 
-    def take(self, words: Words, starts: Places, rows: Places, prefixes: NDArray[np.int32]) -> HeadLines:
+    def take(self, text: Text, starts: Places, rows: Places, prefixes: NDArray[np.int32]) -> HeadLines:
         """Read time and rank text behind the given prefixes; lines without a full date drop out."""
         sizes = np.array([prefix.size for prefix in self.prefixes], dtype=np.int64)
         times = starts[rows] + sizes[prefixes]
-        at, valid = _times(words, times)
+        loaded = text.ahead(times, 4)
+        at, valid = _times(loaded)
+        after, next_word = times + (TIME_SIZE - 1), behind(loaded, TIME_SIZE - 1)
         if not valid.all():
-            rows, prefixes, times, at = rows[valid], prefixes[valid], times[valid], at[valid]
-        after = times + (TIME_SIZE - 1)
-        _take_milliseconds(words, after, at)
-        sizes_of_tags = _tag_sizes(words, after)
-        tags = self.tags.codes(words, after, sizes_of_tags)
-        bodies = after + sizes_of_tags
-        known = (sizes_of_tags > 0) & ((words[bodies] & _BYTE) == _SPACE)
-        lines = HeadLines(rows, bodies + 1, at, tags, after, sizes_of_tags, prefixes)
-        return lines if known.all() else lines.only(known)
+            rows, prefixes, after = rows[valid], prefixes[valid], after[valid]
+            at, next_word = at[valid], next_word[valid]
+        next_word = _take_milliseconds(text, after, at, next_word)
+        sizes, tags = self._take_tags(text, after, next_word)
+        lines = HeadLines(rows, after + sizes + 1, at, tags, after, sizes, prefixes)
+        return lines if sizes.all() else lines.only(sizes > 0)
+
+    def _take_tags(self, text: Text, after: Places, next_word: Words) -> tuple[Places, NDArray[np.int32]]:
+        """Sizes and codes of the rank texts; a size of 0 where none ends in a bracket and a blank."""
+        plain = self.tags.texts.index(b"]") if b"]" in self.tags.texts else -1
+        is_plain = (next_word & low_mask(2)) == word(b"] ")
+        sizes = is_plain.astype(np.int64)
+        tags = np.where(is_plain, np.int32(plain), np.int32(-1))
+        others = np.flatnonzero(~is_plain)
+        if others.size:
+            places = after[others]
+            found = _tag_sizes(text, places)
+            found[(text.at(places + found) & _BYTE) != _SPACE] = 0
+            sizes[others] = found
+            tags[others] = self.tags.codes(text, places, found)
+        return sizes, tags
 
 
-def _times(words: Words, places: Places) -> tuple[NDArray[np.int64], Mask]:
-    """Microseconds of the time at each place, and where there is one."""
-    if not places.size:
+def _times(loaded: list[Words]) -> tuple[NDArray[np.int64], Mask]:
+    """Microseconds of the time that the words begin with, and where there is one."""
+    date, middle, end = loaded[0], loaded[1], loaded[2] & low_mask(3)
+    if not date.size:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
-    date, middle, clock = words[places], words[places + 8], words[places + 11]
-    changed: Mask = np.ones(places.size, dtype=np.bool_)
+    changed: Mask = np.ones(date.size, dtype=np.bool_)
     changed[1:] = date[1:] != date[:-1]
     changed[1:] |= middle[1:] != middle[:-1]
-    changed[1:] |= clock[1:] != clock[:-1]
+    changed[1:] |= end[1:] != end[:-1]
     first = np.flatnonzero(changed)
-    at, valid = _read_times(date[first], middle[first], clock[first])
-    counts = np.diff(np.append(first, places.size))
+    clock = behind([each[first] for each in loaded], 11)
+    at, valid = _read_times(date[first], middle[first], clock)
+    counts = np.diff(np.append(first, date.size))
     return np.repeat(at, counts), np.repeat(valid, counts)
 
 
@@ -226,28 +239,31 @@ def _two(loaded: Words, index: int) -> NDArray[np.int64]:
     return tens * 10 + ones
 
 
-def _take_milliseconds(words: Words, after: Places, at: NDArray[np.int64]) -> None:
-    """Move past ``.123`` where it stands, and add it; other fractions are left to the careful lane."""
-    loaded = words[after]
-    has_point = (loaded & _BYTE) == _POINT
+def _take_milliseconds(text: Text, after: Places, at: NDArray[np.int64], next_word: Words) -> Words:
+    """Move past ``.123`` where it stands, and add it; other fractions are left to the careful lane.
+
+    Gives the words at the new places.
+    """
+    has_point = (next_word & _BYTE) == _POINT
     if not has_point.any():
-        return
+        return next_word
     rows = np.flatnonzero(has_point)
-    loaded = loaded[rows]
-    right = _shape_holds(loaded & _U(0xFFFFFFFF), b".\0\0\0")
+    loaded = next_word[rows]
+    right = _shape_holds(loaded & low_mask(4), b".\0\0\0")
     rows, loaded = rows[right], loaded[right]
     value = ((loaded >> _U(8)) & _U(0xF)) * _U(100)
     value += ((loaded >> _U(16)) & _U(0xF)) * _U(10) + ((loaded >> _U(24)) & _U(0xF))
     at[rows] += value.astype(np.int64) * 1000
     after[rows] += 4
+    return text.at(after)
 
 
-def _tag_sizes(words: Words, after: Places) -> Places:
+def _tag_sizes(text: Text, after: Places) -> Places:
     """Bytes up to and with the closing bracket; 0 where there is none near, or no rank text may begin."""
     sizes = np.zeros(after.size, dtype=np.int64)
     left = np.arange(after.size)
     for index in range(_TAG_WORDS):
-        loaded = words[after[left] + 8 * index]
+        loaded = text.at(after[left] + 8 * index)
         if index == 0:
             first = loaded & _BYTE
             may = (first == _SPACE) | (first == _U(ord("]")))

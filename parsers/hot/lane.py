@@ -13,7 +13,7 @@ from parsers.hot.access import KEY as ACCESS_KEY
 from parsers.hot.access import AccessTaker
 from parsers.hot.heads import HeadLines, HeadTaker
 from parsers.hot.templates import Column, Template
-from parsers.hot.words import Buffer, Bytes, Mask, Places, Words, word, words_of
+from parsers.hot.words import Buffer, Mask, Places, Text, word
 from parsers.rules.access import AccessLine
 
 BATCH_KEYS = (b"Decode b", b"Prefill ", b"Mixed ba")
@@ -115,42 +115,41 @@ class HotLane:
 
     def take(self, block: bytes, eye: CarefulEye) -> HotBlock:
         """Take what can be taken exactly from whole lines; `block` ends at a line's end."""
-        text = self.buffer.padded(block)
-        words = words_of(text)
+        text = self.buffer.text(block)
         starts, ends = _cut(text, block, self.buffer.line_ends(len(block)))
-        heads = self._heads(block, words, starts, ends, eye)
-        first = words[heads.bodies]
+        heads = self._heads(block, text, starts, ends, eye)
+        first = text.at(heads.bodies)
         taken: list[_Taken] = []
         is_read = np.array([rank is not None for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
         for key in BATCH_KEYS:
             places = np.flatnonzero((first == word(key)) & is_read)
             if places.size:
-                taken += self._batches(key, block, words, places, heads, ends, eye)
+                taken += self._batches(key, block, text, places, heads, ends, eye)
         is_parent = np.array([rank == "" for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
         places = np.flatnonzero((first == word(ACCESS_KEY)) & is_parent)
-        requests = self._requests(block, words, places, heads, ends, eye)
+        requests = self._requests(block, text, places, heads, ends, eye)
         batches = _in_line_order(taken, heads)
         is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
         is_taken[batches.rows] = True
         is_taken[requests.rows] = True
         return HotBlock(starts, ends, is_taken, batches, requests)
 
-    def _heads(self, block: bytes, words: Words, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
-        prefixes = self.heads.find_prefixes(words, starts)
+    def _heads(self, block: bytes, text: Text, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
+        prefixes = self.heads.find_prefixes(text, starts)
         unknown = np.flatnonzero(prefixes < 0)
         learned: list[int] = []
         if unknown.size and self.refused < _MOST_PREFIX_TRIALS:
-            learned = self._learn_prefixes(block, words, starts, ends, unknown, prefixes, eye)
+            learned = self._learn_prefixes(block, text, starts, ends, unknown, prefixes, eye)
         rows = np.flatnonzero(prefixes >= 0)
         if learned:
             rows = np.setdiff1d(rows, np.array(learned, dtype=np.int64), assume_unique=True)
-        lines = self.heads.take(words, starts, rows, prefixes[rows])
-        return self._with_tags(words, lines, eye)
+        lines = self.heads.take(text, starts, rows, prefixes[rows])
+        return self._with_tags(text, lines, eye)
 
     def _learn_prefixes(
         self,
         block: bytes,
-        words: Words,
+        text: Text,
         starts: Places,
         ends: Places,
         unknown: Places,
@@ -175,10 +174,10 @@ class HotLane:
                 continue
             learned.append(row)
             left = unknown[prefixes[unknown] < 0]
-            prefixes[left] = self.heads.find_prefixes(words, starts[left])
+            prefixes[left] = self.heads.find_prefixes(text, starts[left])
         return learned
 
-    def _with_tags(self, words: Words, lines: HeadLines, eye: CarefulEye) -> HeadLines:
+    def _with_tags(self, text: Text, lines: HeadLines, eye: CarefulEye) -> HeadLines:
         """Learn the rank texts that are new; lines whose rank text is no rank of a kind we know drop out."""
         for _ in range(_MOST_TRIALS * 8):
             unknown = np.flatnonzero(lines.tags < 0)
@@ -186,10 +185,10 @@ class HotLane:
                 return lines
             first = int(unknown[0])
             start, size = int(lines.tag_starts[first]), int(lines.tag_sizes[first])
-            tag = words[start + 8 * np.arange(size // 8 + 1)].tobytes()[:size]
+            tag = text.at(start + 8 * np.arange(size // 8 + 1)).tobytes()[:size]
             if not self.heads.add_tag(tag, eye.rank(tag)):
                 break
-            found = self.heads.tags.codes(words, lines.tag_starts[unknown], lines.tag_sizes[unknown])
+            found = self.heads.tags.codes(text, lines.tag_starts[unknown], lines.tag_sizes[unknown])
             lines.tags[unknown] = found
         return lines.only(lines.tags >= 0)
 
@@ -197,7 +196,7 @@ class HotLane:
         self,
         key: bytes,
         block: bytes,
-        words: Words,
+        text: Text,
         places: Places,
         heads: HeadLines,
         ends: Places,
@@ -207,7 +206,7 @@ class HotLane:
         known = self.templates.setdefault(key, [])
         taken: list[_Taken] = []
         for template in tuple(known):
-            places = _run(template, words, places, heads, ends, taken)
+            places = _run(template, text, places, heads, ends, taken)
             if not places.size:
                 return taken
         trials = 0
@@ -218,11 +217,11 @@ class HotLane:
                 trials += 1
                 continue
             known.append(template_or_none)
-            places = _run(template_or_none, words, places, heads, ends, taken)
+            places = _run(template_or_none, text, places, heads, ends, taken)
         return taken
 
     def _requests(
-        self, block: bytes, words: Words, places: Places, heads: HeadLines, ends: Places, eye: CarefulEye
+        self, block: bytes, text: Text, places: Places, heads: HeadLines, ends: Places, eye: CarefulEye
     ) -> RequestRows:
         stops = ends[heads.rows[places]]
         bodies = heads.bodies[places]
@@ -230,28 +229,28 @@ class HotLane:
         def read(index: int) -> AccessLine | None:
             return eye.request(block[bodies[index] : stops[index]])
 
-        codes = self.access.take(words, bodies, stops, read)
+        codes = self.access.take(text, bodies, stops, read)
         kept = codes >= 0
         places = places[kept]
         return RequestRows(heads.rows[places], heads.at[places], heads.prefixes[places], codes[kept])
 
 
-def _cut(text: Bytes, block: bytes, stops: Places) -> tuple[Places, Places]:
+def _cut(text: Text, block: bytes, stops: Places) -> tuple[Places, Places]:
     """Begin and end of each line."""
     starts = np.empty_like(stops)
     if stops.size:
         starts[0] = 0
         starts[1:] = stops[:-1] + 1
     if b"\r" in block:
-        stops = stops - ((text[np.maximum(stops - 1, 0)] == 13) & (stops > starts))
+        stops = stops - ((text.raw[np.maximum(stops - 1, 0)] == 13) & (stops > starts))
     return starts, stops
 
 
 def _run(
-    template: Template, words: Words, places: Places, heads: HeadLines, ends: Places, taken: list[_Taken]
+    template: Template, text: Text, places: Places, heads: HeadLines, ends: Places, taken: list[_Taken]
 ) -> Places:
     """Take the lines that pass one template; the places of the others."""
-    passed, values = templates.run(template, words, heads.bodies[places], ends[heads.rows[places]])
+    passed, values = templates.run(template, text, heads.bodies[places], ends[heads.rows[places]])
     if passed.all():
         taken.append(_Taken(places, template.kind, values))
         return places[:0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from parsers.hot.words import Mask, Places, Words
+from parsers.hot.words import Mask, Places, Text, Words
 
 _U = np.uint64
 _ALL = (1 << 64) - 1
@@ -78,14 +78,16 @@ class TextTable:
         """One odd factor a word, other ones for each mixer."""
         return [_U((_MIX[self._mix] * (2 * index + 1)) & _ALL) for index in range(self.width)]
 
-    def codes(self, words: Words, starts: Places, sizes: Places) -> NDArray[np.int32]:
+    def codes(self, text: Text, starts: Places, sizes: Places) -> NDArray[np.int32]:
         """The code of the text at each place; -1 for texts that are not in the table."""
         fits: Mask = (sizes >= 0) & (sizes <= self.longest)
         longest = int(np.max(sizes, where=fits, initial=0))
-        columns: list[Words] = []
-        for offset in range(0, max(longest, 1), 8):
-            left = np.clip(sizes - offset, 0, 8)
-            columns.append(words[np.where(left > 0, starts + offset, 0)] & _MASKS[left])
+        count = (max(longest, 1) + 7) // 8
+        columns = text.ahead(np.where(fits, starts, 0), count)
+        left = np.where(fits, sizes, 0)
+        for column in columns:
+            column &= _MASKS[np.clip(left, 0, 8)]
+            left -= 8
         codes = self._places[self._hash(columns, self._places.size.bit_length() - 1)]
         found = np.maximum(codes, 0)
         same = fits & (self._sizes[found] == sizes) & (codes >= 0)

@@ -20,7 +20,10 @@ from parsers.hot.words import (
     PAD,
     Mask,
     Places,
+    Text,
     Words,
+    agree,
+    behind,
     digit_run,
     is_number,
     low_mask,
@@ -39,8 +42,9 @@ _NUMBER = regex.compile(r"(\d{1,7})(?:\.(\d{1,7}))?")
 _ITERATION = regex.compile(r"[A-Za-z ]+ batch ?\[(\d{1,7})\]")
 _LONGEST = PAD - 256
 _U = np.uint64
-_POINT, _TRUE, _FALSE = _U(ord(".")), word(b"True"), word(b"Fals")
-_BYTE, _S8, _SIXTY_FOUR = _U(0xFF), _U(8), _U(64)
+_POINT, _BYTE, _S8 = _U(ord(".")), _U(0xFF), _U(8)
+_MOST_WHOLE = _U(8 * 5)
+"""Bits of the digits before a point behind which two decimals and the byte after them fit one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +111,26 @@ def _slot(text: str, column: str | None, name: str) -> Slot | None:
     return Slot(DECIMAL if number[2] else COUNT, len(number[2] or ""), column, name)
 
 
-def run(template: Template, words: Words, starts: Places, ends: Places) -> tuple[Mask, dict[str, Column]]:
+def run(template: Template, text: Text, starts: Places, ends: Places) -> tuple[Mask, dict[str, Column]]:
     """Which of the lines pass, and their values by column (one value a line, also where it failed)."""
     cursor = starts.copy()
     passed: Mask = np.ones(starts.size, dtype=np.bool_)
     values: dict[str, Column] = {}
     others: list[tuple[str, Column]] = []
     for label, slot in zip(template.labels, template.slots, strict=False):
+        size = len(label)
+        loaded = text.ahead(cursor, (size + 15) // 8)
         if label:
-            passed &= matches(words, cursor, label)
-            cursor += len(label)
-        column = _READERS[slot.kind](words, cursor, slot, passed)
+            passed &= agree(loaded, label)
+            cursor += size
+        column = _READERS[slot.kind](text, cursor, behind(loaded, size), slot, passed)
         if slot.column is not None:
             values[slot.column] = column
         else:
             others.append((slot.name, column))
     last = template.labels[-1]
     if last:
-        passed &= matches(words, cursor, last)
+        passed &= matches(text, cursor, last)
         cursor += len(last)
     passed &= cursor == ends
     if others:
@@ -132,17 +138,15 @@ def run(template: Template, words: Words, starts: Places, ends: Places) -> tuple
     return passed, values
 
 
-def _read_count(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column:
-    digits, bits = digit_run(words[cursor])
+def _read_count(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
+    digits, bits = digit_run(loaded)
     passed &= is_number(bits)
-    size = bits >> _U(3)
-    cursor += size.view(np.int64)
+    cursor += (bits >> _U(3)).view(np.int64)
     return value_of(digits, bits).view(np.int64)
 
 
-def _read_decimal(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column:
+def _read_decimal(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
     """Value by one exact division of integers, which rounds as reading the text does."""
-    loaded = words[cursor]
     digits, bits = digit_run(loaded)
     passed &= is_number(bits)
     passed &= ((loaded >> bits) & _BYTE) == _POINT
@@ -150,7 +154,10 @@ def _read_decimal(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Col
     whole = value_of(digits, bits)
     cursor += size
     cursor += 1
-    after, after_bits = digit_run(words[cursor])
+    rest = loaded >> (bits + _S8)  # the fraction, as far as it stood in the same word
+    if slot.decimals > 2 or bits.max(initial=0) > _MOST_WHOLE:
+        rest = text.at(cursor)
+    after, after_bits = digit_run(rest)
     passed &= after_bits == _U(8 * slot.decimals)
     whole *= _U(10**slot.decimals)
     whole += value_of(after, after_bits)
@@ -159,11 +166,9 @@ def _read_decimal(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Col
     return values
 
 
-def _read_flag(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column:
-    loaded = words[cursor] & low_mask(4)
-    is_true = loaded == _TRUE
-    is_false = ((words[cursor] >> _S8) & low_mask(4)) == word(b"alse")
-    is_false &= loaded == _FALSE
+def _read_flag(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
+    is_true = (loaded & low_mask(4)) == word(b"True")
+    is_false = (loaded & low_mask(5)) == word(b"False")
     passed &= is_true | is_false
     cursor += 5
     cursor -= is_true
@@ -171,7 +176,7 @@ def _read_flag(words: Words, cursor: Places, slot: Slot, passed: Mask) -> Column
     return flags
 
 
-_READERS: dict[str, Callable[[Words, Places, Slot, Mask], Column]] = {
+_READERS: dict[str, Callable[[Text, Places, Words, Slot, Mask], Column]] = {
     COUNT: _read_count,
     DECIMAL: _read_decimal,
     FLAG: _read_flag,
