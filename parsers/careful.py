@@ -107,6 +107,7 @@ class CarefulReader:
             torn = torn or piece.is_cut
             source, taken = self._take_piece(source, first, part, piece, carried, keep_rows)
             builder = source.current
+            self._settle_run(builder)
             understood = understood or taken
         builder.count_line(number, carried.names, understood)
         builder.torn += torn
@@ -264,6 +265,10 @@ class CarefulReader:
         self._settle_run(builder)
 
     def _begin_launch(self, source: Source, number: int) -> None:
+        ended = source.current
+        self._settle_run(ended)
+        if not ended.lines:  # it began on this same physical line
+            ended.last_line = max(ended.last_line, number)
         source.begin_launch(number)
 
     def _settle_run(self, builder: RunBuilder) -> None:
@@ -277,7 +282,8 @@ class CarefulReader:
             del self._partial[label]
             source = self.sources.of(label, held.number, held.carried.names)
             for part, piece in enumerate(pieces_of(held.text)):
-                self._take_piece(source, held.number, part, piece, held.carried, True)
+                source, _ = self._take_piece(source, held.number, part, piece, held.carried, True)
+            self._settle_run(source.current)
         for label, (opened, line) in list(self._banners.items()):
             del self._banners[label]
             self._close_banner(self.sources.of(label, line.number, ()), opened, line)
