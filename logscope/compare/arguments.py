@@ -154,6 +154,12 @@ def _row(name: str, left: _Side, right: _Side, releases_differ: bool) -> Argumen
         return ArgumentChange(name, good, bad, Change.ORIGIN, origin_good, origin_bad, 0.02, note=note)
     change = Change.CHANGED if in_good and in_bad else Change.ADDED if in_bad else Change.REMOVED
     was_typed = _was_typed(name, left, right)
+    if (
+        change is not Change.CHANGED
+        and releases_differ
+        and _is_a_new_default(bad if in_bad else good, left, right)
+    ):
+        was_typed = None
     note, relevance = _judge(name, good, bad, change, was_typed, releases_differ, left, right)
     is_noise = noise.is_noise_argument(name, good, bad) and relevance < 0.9
     return ArgumentChange(
@@ -168,6 +174,11 @@ def _row(name: str, left: _Side, right: _Side, releases_differ: bool) -> Argumen
         note=note,
         was_typed=was_typed,
     )
+
+
+def _is_a_new_default(value: Json, left: _Side, right: _Side) -> bool:
+    """A one-sided field of another release with an empty value, and no command line that holds it."""
+    return (left.typed is None or right.typed is None) and value in (None, False, "auto", "", [], {})
 
 
 def _was_typed(name: str, left: _Side, right: _Side) -> bool | None:

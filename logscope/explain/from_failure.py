@@ -138,10 +138,10 @@ def _refused_value(flag: str, why: str, scene: Scene) -> Candidate:
 
 
 def known_failure_candidates(scene: Scene) -> Iterator[Candidate]:
-    """Known failures whose cause lies outside the configuration."""
+    """Known failures whose cause lies outside the configuration, and the best one that only names itself."""
     place = 0
     for hit in scene.matches:
-        if hit.rule.cause_kind and place < _MOST_KNOWN:
+        if place < (_MOST_KNOWN if hit.rule.cause_kind else 1):
             candidate = known_failure(hit, scene, 1.0 if place == 0 else 0.6)
             _weigh_shards(candidate, scene)
             yield candidate
@@ -165,8 +165,10 @@ def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candida
     values = _values(hit, scene)
     title = fill(hit.rule.cause_title or hit.rule.title, values)
     subject = " ".join(fill(hit.rule.cause_subject or hit.rule.id, values).split())
-    candidate = Candidate(hit.rule.cause_kind, subject, title)
-    candidate.add("known failure", hit.rule.cause_score * weight, hit.rule.root_signal or hit.rule.title)
+    candidate = Candidate(hit.rule.cause_kind or "other", subject, title)
+    # A rule without a cause of its own says what happened, not why: it only stands above 'unexplained'.
+    points = hit.rule.cause_score if hit.rule.cause_kind else 0.36 if scene.diff.good is not None else 0.45
+    candidate.add("known failure", points * weight, hit.rule.root_signal or hit.rule.title)
     signal = hit.rule.root_signal
     candidate.mechanism = f"Known failure: {hit.rule.title}." + (f" It shows in {signal}." if signal else "")
     candidate.quote(root_quote(scene))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from logscope.compare.records import Evidence, MetricChange, ValueChange
@@ -14,126 +14,20 @@ from logscope.explain.records import Remedy
 from logscope.explain.remedies import back_to_good, config_back, env_back, from_atlas, version_back
 from logscope.explain.scene import Scene, family, was_typed
 from logscope.knowledge.atlas import atlas
+from logscope.knowledge.mechanisms import figure_feeds
 
 _RATE = ("decode throughput", "prefill throughput")
-_FEEDS: Mapping[str, Mapping[str, float]] = {
-    "decode throughput": {
-        "max_running_requests": 0.25,
-        "speculative_*": 0.3,
-        "disable_cuda_graph": 0.35,
-        "cuda_graph_*": 0.25,
-        "attention_backend": 0.3,
-        "decode_attention_backend": 0.3,
-        "quantization": 0.3,
-        "kv_cache_dtype": 0.2,
-        "tp_size": 0.35,
-        "dp_size": 0.25,
-        "ep_size": 0.2,
-        "pp_size": 0.3,
-        "model_path": 0.35,
-        "dtype": 0.25,
-        "enable_torch_compile": 0.3,
-        "disable_overlap_schedule": 0.3,
-        "moe_*": 0.25,
-        "mem_fraction_static": 0.1,
-        "schedule_*": 0.1,
-        "num_continuous_decode_steps": 0.2,
-        "enable_dp_attention": 0.2,
-        "context_length": 0.05,
-        "disable_custom_all_reduce": 0.2,
-        "enable_mixed_chunk": 0.1,
-        "disable_radix_cache": 0.1,
-        "page_size": 0.1,
-        "sampling_backend": 0.15,
-        "enable_deterministic_inference": 0.3,
-        "enable_two_batch_overlap": 0.2,
-        "grammar_backend": 0.05,
-        "lora_*": 0.2,
-        "enable_nan_detection": 0.1,
-        "device": 0.4,
-    },
-    "prefill throughput": {
-        "chunked_prefill_size": 0.35,
-        "max_prefill_tokens": 0.25,
-        "attention_backend": 0.3,
-        "prefill_attention_backend": 0.35,
-        "quantization": 0.3,
-        "tp_size": 0.3,
-        "model_path": 0.35,
-        "disable_radix_cache": 0.3,
-        "enable_mixed_chunk": 0.2,
-        "disable_overlap_schedule": 0.2,
-        "*piecewise*": 0.2,
-        "page_size": 0.1,
-        "device": 0.4,
-    },
-    "accept length": {
-        "speculative_draft_model_path": 0.5,
-        "speculative_*": 0.35,
-        "model_path": 0.3,
-        "quantization": 0.15,
-        "kv_cache_dtype": 0.1,
-        "chat_template": 0.1,
-        "attention_backend": 0.05,
-        "sampling_backend": 0.05,
-    },
-    "cuda graph share": {
-        "disable_cuda_graph": 0.5,
-        "cuda_graph_*": 0.45,
-        "max_running_requests": 0.2,
-        "speculative_*": 0.25,
-        "attention_backend": 0.2,
-        "enable_dp_attention": 0.15,
-        "disable_cuda_graph_padding": 0.4,
-        "lora_*": 0.1,
-    },
-    "max_total_num_tokens": {
-        "mem_fraction_static": 0.45,
-        "max_total_tokens": 0.5,
-        "kv_cache_dtype": 0.45,
-        "tp_size": 0.4,
-        "model_path": 0.35,
-        "speculative_*": 0.3,
-        "quantization": 0.3,
-        "cuda_graph_*": 0.1,
-        "chunked_prefill_size": 0.15,
-        "page_size": 0.05,
-        "context_length": 0.05,
-        "dp_size": 0.2,
-        "pp_size": 0.3,
-        "swa_full_tokens_ratio": 0.2,
-        "max_mamba_cache_size": 0.2,
-    },
-    "weights memory": {
-        "model_path": 0.45,
-        "quantization": 0.45,
-        "tp_size": 0.45,
-        "dtype": 0.35,
-        "ep_size": 0.3,
-        "pp_size": 0.4,
-    },
-    "max_running_requests": {
-        "max_running_requests": 0.5,
-        "speculative_*": 0.3,
-        "mem_fraction_static": 0.15,
-        "dp_size": 0.1,
-    },
-    "running requests, most": {"max_running_requests": 0.35},
-    "time to ready": {
-        "load_format": 0.3,
-        "model_path": 0.3,
-        "skip_server_warmup": 0.2,
-        "cuda_graph_*": 0.25,
-        "enable_torch_compile": 0.4,
-        "speculative_*": 0.25,
-        "disable_cuda_graph": 0.3,
-        "download_dir": 0.2,
-        "tp_size": 0.15,
-        "weight_loader_*": 0.3,
-    },
-}
-"""Figure -> the arguments that move it, with how directly they do."""
-_FEEDS_ALIKE = {"KV pool tokens": "max_total_num_tokens", "context length": "max_total_num_tokens"}
+_FEEDS_ALIKE = {"KV pool tokens": "max_total_num_tokens"}
+_ORDER = (
+    "decode throughput",
+    "accept length",
+    "cuda graph share",
+    "max_running_requests",
+    "running requests",
+    "prefill throughput",
+    "max_total_num_tokens",
+    "time to ready",
+)
 _RULES = {
     "accept length": "perf-accept-length-low",
     "cuda graph share": "perf-cuda-graph-not-used",
@@ -150,6 +44,13 @@ def moved_figures(scene: Scene) -> tuple[MetricChange, ...]:
     ]
     capped = _concurrency_capped(scene)
     return tuple(moved + ([capped] if capped is not None and capped not in moved else []))
+
+
+def main_figure(moved: Sequence[MetricChange]) -> MetricChange:
+    """The figure to speak of first: what clients feel, before what the launch prints."""
+    return min(
+        moved, key=lambda row: next((i for i, name in enumerate(_ORDER) if row.metric.startswith(name)), 99)
+    )
 
 
 def _is_worse(row: MetricChange) -> bool:
@@ -209,7 +110,7 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
 def _score_figures(name: str, moved: Sequence[MetricChange], candidate: Candidate) -> None:
     for row in moved:
         metric = "decode throughput" if row.metric.startswith("decode throughput") else row.metric
-        table = _FEEDS.get(_FEEDS_ALIKE.get(metric, metric), {})
+        table = figure_feeds().get(_FEEDS_ALIKE.get(metric, metric), {})
         points = max((value for pattern, value in table.items() if fnmatchcase(name, pattern)), default=0.0)
         if table.get(name):
             points = table[name]
@@ -228,7 +129,7 @@ def _short(value: float | None) -> str:
 
 
 def _told(moved: Sequence[MetricChange]) -> str:
-    shown = [row for row in moved if row.metric in _RATE or row.metric in _FEEDS] or list(moved)
+    shown = [row for row in moved if row.metric in _RATE or row.metric in figure_feeds()] or list(moved)
     return "; ".join(figure_text(row) for row in shown[:3]) + "."
 
 

@@ -156,7 +156,7 @@ _FINDING_POINTS = {
 
 
 def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
-    title = f"sglang went from {row.good} to {row.bad}"
+    title = f"sglang changed: {row.good} -> {row.bad}"
     candidate = Candidate("version", "sglang", title, asks=("version", "sglang", row.bad))
     candidate.add("the release changed", 0.15, title, links=False)
     finding = scene.finding
@@ -193,7 +193,7 @@ def default_story(gate: Gate) -> str:
 def _package_candidate(row: ValueChange, scene: Scene) -> Candidate:
     name, module = row.name, row.name.replace("-", "_")
     candidate = Candidate(
-        "version", name, f"{name} went from {row.good} to {row.bad}", asks=("version", name, row.bad)
+        "version", name, f"{name} changed: {row.good} -> {row.bad}", asks=("version", name, row.bad)
     )
     low = scene.clues.message.lower()
     if has_word(low, name.lower()) or has_word(low, module.lower()):

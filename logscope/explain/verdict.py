@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from logscope.compare.records import RunDiff
-from logscope.explain.from_figures import figure_text, moved_figures
+from logscope.explain.from_figures import figure_text, main_figure, moved_figures
 from logscope.explain.records import Cause
 from logscope.explain.scene import Scene
 from parsers.records import Outcome
@@ -61,7 +61,7 @@ def _since(scene: Scene) -> str:
 
 def _figures(scene: Scene) -> str:
     moved = moved_figures(scene)
-    first = next((row for row in moved if row.metric.startswith("decode throughput")), moved[0])
+    first = main_figure(moved)
     others = [
         row for row in moved if row is not first and row.metric in ("accept length", "cuda graph share")
     ]

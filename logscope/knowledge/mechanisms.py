@@ -6,11 +6,12 @@ Facts as data; a family of arguments knows the words and traceback frames of the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,22 @@ class MechanismFact:
 
 
 @cache
+def _held() -> dict[str, Any]:
+    text = resources.files("logscope.knowledge").joinpath("data/mechanisms.json").read_text(encoding="utf-8")
+    held: dict[str, Any] = json.loads(text)
+    return held
+
+
+@cache
+def figure_feeds() -> Mapping[str, Mapping[str, float]]:
+    """Figure -> the arguments that move it (``*`` stands for any text), with how directly they do, 0 to 1."""
+    feeds: Mapping[str, Mapping[str, float]] = _held()["figures"]
+    return feeds
+
+
+@cache
 def mechanisms() -> tuple[MechanismFact, ...]:
     """All parts, as the package knows them."""
-    text = resources.files("logscope.knowledge").joinpath("data/mechanisms.json").read_text(encoding="utf-8")
     return tuple(
         MechanismFact(
             id=entry["id"],
@@ -46,7 +60,7 @@ def mechanisms() -> tuple[MechanismFact, ...]:
             stages=tuple(entry["stages"]),
             how=entry["how"],
         )
-        for entry in json.loads(text)["mechanisms"]
+        for entry in _held()["mechanisms"]
     )
 
 
