@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from logscope.cli.common import store_path
+from logscope.cli.launch_words import take_launch
 from logscope.errors import LogScopeError, UsageError
 from logscope.record.launch import CannotStart, die_like
 from logscope.record.session import RecordPlan, complain, default_log, record
@@ -28,6 +29,7 @@ Exit code: the command's own; if a signal ended it, the same signal ends 'logsco
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    take_launch(parser, "logscope record [options] -- COMMAND...")
     parser.add_argument(
         "--log", type=Path, metavar="NAME.log", help="the log (default: launch-DATE-TIME.log in this folder)"
     )
@@ -47,11 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what is left of its group (so that a server can drain), or its whole group at once (default: "
         "command)",
     )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...", help="the launch")
 
 
 def run(options: argparse.Namespace) -> int:
-    words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    words = options.command
     if not words:
         raise UsageError("no command to record", "logscope record [options] -- COMMAND...")
     log = options.log if options.log is not None else default_log(datetime.now())
