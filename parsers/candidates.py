@@ -6,9 +6,8 @@ count are kept; of the fingerprints the earliest and the latest.
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from parsers.records import Frame, Stage
@@ -16,7 +15,7 @@ from parsers.rules.message_rule import Weight
 
 MAX_EARLY = 1000
 MAX_LATE = 1000
-MAX_OCCURRENCES = 8
+MAX_OCCURRENCES = 16
 """Occurrences kept at each end."""
 MAX_RANKS = 1024
 MAX_MESSAGE = 4000
@@ -58,6 +57,14 @@ class Candidate:
     first: list[Occurrence] = field(default_factory=list)
     latest: list[Occurrence] = field(default_factory=list)
 
+    def put_in_order(self, sign: int) -> None:
+        """Sorts the occurrences by time; tracebacks of several ranks end in another order than they began."""
+        everything = sorted(
+            (replace(one, line=sign * one.line) if sign < 0 else one for one in self.occurrences()),
+            key=lambda one: one.line,
+        )
+        self.first, self.latest = everything[:MAX_OCCURRENCES], everything[MAX_OCCURRENCES:]
+
     def occurrences(self) -> Iterator[Occurrence]:
         """The kept occurrences in order."""
         yield from self.first
@@ -74,9 +81,8 @@ class Candidate:
     def add(self, occurrence: Occurrence) -> None:
         """Counts one more occurrence."""
         self.count += 1
-        if len(self.first) < MAX_OCCURRENCES or occurrence.line < self.first[-1].line:
-            insort(self.first, occurrence, key=lambda one: one.line)
-            del self.first[MAX_OCCURRENCES:]
+        if len(self.first) < MAX_OCCURRENCES:
+            self.first.append(occurrence)
         else:
             self.latest.append(occurrence)
             if len(self.latest) > MAX_OCCURRENCES:
@@ -107,6 +113,12 @@ class CandidateTable:
             del self.late[next(iter(self.late))]
             self.dropped += 1
 
-    def all(self) -> list[Candidate]:
-        """All kept candidates by first line."""
-        return sorted([*self.early.values(), *self.late.values()], key=lambda one: one.first_line)
+    def in_order(self, sign: int) -> list[Candidate]:
+        """All kept candidates by first line; `sign` is -1 where the latest lines stand first in the file.
+
+        Positions are made to rise with time: in such a file they are negative line numbers.
+        """
+        kept = [*self.early.values(), *self.late.values()]
+        for one in kept:
+            one.put_in_order(sign)
+        return sorted(kept, key=lambda one: one.first_line)

@@ -15,53 +15,48 @@ import regex
 
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
 from parsers.fingerprint import message_fingerprint
-from parsers.outcome import conclude
+from parsers.outcome import conclude, in_time_order
 from parsers.records import Conclusion, Frame, Line, Progress, Stage
 from parsers.rules.benign import BENIGN_RULES
 from parsers.rules.chains import ExceptionView, judge_exception, pick_link
 from parsers.rules.echoes import ECHO_RULES
 from parsers.rules.errors import ERROR_RULES, WORDED_RULES
-from parsers.rules.message_rule import MessageRule, Taken, Weight, take
+from parsers.rules.message_rule import MessageRule, Taken, Weight, apply, take
 from parsers.rules.native import NATIVE_RULES, signal_name
+from parsers.rules.suspicion import is_suspicious
 from parsers.tracebacks import HEADER, Traceback, TracebackReader, read_exception
 
 STRONG_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES)
 """Rules that end the message of an exception when they take a line."""
 
+_SPECIFIC_RULES: tuple[MessageRule, ...] = (*STRONG_RULES, *BENIGN_RULES)
+
 ALL_RULES: tuple[MessageRule, ...] = (*STRONG_RULES, *BENIGN_RULES, *WORDED_RULES)
 """In the order in which a line is offered to them."""
 
-TRIGGERS: tuple[str, ...] = (
-    "error", "warn", "fail", "exception", "killed", "signal", "sigquit", "sigterm", "sigint", "sigsegv", "*** sig", "abort", "terminat", "assert",
-    "timeout", "timed out", "exit code", "exitcode", "exited with", "crash", "not supported", "unsupported", "fallback", "fall back", "falling back",
-    "deprecat", "ignor", "out of memory", "oom", "cannot", "can't", "could not", "unable", "dead", "died", "closed by peer", "reset by peer",
-    "panic", "leak", "nan in", "invalid", "not found", "not available", "not avail", "not installed", "not enough", "no module named", "disabled",
-    "utomatically", "adjusted", "reset to", "already in use", "eaddrinuse", "command not found", "segfault", "segmentation", "core dumped",
-    "cancelled", "due to ", "us: ", "hsa", "corrupt", "free()", "double free", "smashing", "xid", "peer ranks", "rope_scaling", "slow ", "fast processor",
-    "scaling factors", "default moe", "moe kernel", "pre-compile", "deepgemm", "will be removed", "retract", "larger than the profiled", "params_dict",
-    "root' user", "running pip", "index-url", "resolver", "unauthenticated", "sub-optimal", "not fully", "may lead", "might", "roll back", "memory leak",
-    "turned o", "libibverbs", "/plugin", "torch_cuda_arch", "init ok", "kill_process_tree", "py-spy", "pyspy", "coredump", "live scheduler", "dumping",
-    "pending", "event loop", "back-off", "crashloop", "curesult", "cuda_error", "err0", "aclnn", "ez9999", "ccl warn", "remoteerror", "broken pipe",
-    "terminate called", "fault", "generation config", "backoff", "stopping container", "dump signal", "received", "unexpected",
-)  # fmt: skip
-"""In lower case; a line without any of them is no error or warning (glog letters apart)."""
-
-_GLOG = regex.compile(r"^[EFW]\d{4}")
-_C10D = regex.compile(r"\[[EWF] ?\d{3}|\[[EWF] \w+\.cpp")
 _INTRODUCTION = regex.compile(
-    r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Error processing|Task exception|--- Logging error)|ASGI application"
+    r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Error processing|Task exception"
+    r"|--- Logging error)|ASGI application"
     r"|[Ww]arm-?up|hit an exception|^(?:ERROR|FAIL): "
 )
 """Sentences that stand above a traceback and say which part of a server, or what else, it belongs to."""
-_DUMPED = regex.compile(r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests|server_args=)")
+_DUMPED = regex.compile(
+    r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests"
+    r"|server_args=)"
+)
 """Lines that print requests or arguments: what stands in them is quoted."""
 
 _DUMP_LINE = regex.compile(
-    r"^(?:(?:Current )?[Tt]hread 0x|Current thread|\s*File \"|Extension modules:|frame #\d+:|Exception raised from|\s+<no Python frame>|Process \d+: |Python v\d"
-    r"|Thread \d+ \(|Thread \d+$|\s{4}\S.* \([^()]*:\d+\)|\s*\d+ +(?:0x|/)|={4,}|CUDA kernel errors|For debugging consider|Compile with `TORCH|\s*\.\.\.)"
+    r"^(?:(?:Current )?[Tt]hread 0x|Current thread|\s*File \"|Extension modules:|frame #\d+:"
+    r"|Exception raised from|\s+<no Python frame>|Process \d+: |Python v\d"
+    r"|Thread \d+ \(|Thread \d+$|\s{4}\S.* \([^()]*:\d+\)|\s*\d+ +(?:0x|/)|={4,}|CUDA kernel errors"
+    r"|For debugging consider|Compile with `TORCH|\s*\.\.\.)"
 )
 _CURRENT_THREAD = regex.compile(r"^Current thread 0x")
 _FAULT_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+) in (?P<function>\S+)')
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_LETTERS = frozenset("EFW[")
+"""First letters of lines whose level is a letter before digits (glog, c10d)."""
 MAX_DUMP_LINES = 600
 MAX_CACHE = 4096
 MAX_CACHED_LENGTH = 600
@@ -92,18 +87,28 @@ class FailureReader:
     def __init__(self) -> None:
         self._table = CandidateTable()
         self._tracebacks = TracebackReader()
-        self._known: dict[tuple[str, str | None], Taken | None] = {}
+        self._known: dict[tuple[str, str | None], MessageRule] = {}
+        self._quiet: set[str] = set()
+        """Shapes (lines without their digits) of lines that no rule can take."""
+        self._plain: set[str] = set()
+        """Lines that looked like errors and were none."""
+        self._warned: dict[str, int] = {}
+        """Line of the latest Python warning of a source: its source line follows."""
         self._dumps: dict[str, _Dump] = {}
         self._pending: dict[str, _Pending] = {}
         self._last_at: datetime | None = None
         self._last_line = 0
-        self._last_taken_line = 0
+        self._rises = 0
+        """Lines that came after a line with a smaller number, less those that came after a greater one."""
 
     def feed(self, line: Line, stage: Stage | None) -> bool:
         """True when the line is understood as part of an error, a warning or a traceback."""
         body = line.body
         tracebacks = self._tracebacks
-        self._last_line = line.number
+        if line.number != self._last_line:
+            if self._last_line:
+                self._rises += 1 if line.number > self._last_line else -1
+            self._last_line = line.number
         if line.at is not None:
             self._last_at = line.at
         if self._pending and self._finish_pending(line, stage):
@@ -114,6 +119,8 @@ class FailureReader:
                 self._fetch_tracebacks()
             if taken:
                 return True
+        if self._warned and self._is_warning_source(line):
+            return True
         understood = self._take_line(line, stage)
         if (understood or body[-1:] == ":") and _INTRODUCTION.search(body, 0, 300) is not None:
             tracebacks.note(line.label, body, line.number)
@@ -126,34 +133,79 @@ class FailureReader:
             ended._record_taken(pending.taken, pending.line, pending.stage)
         ended._tracebacks.finish()
         ended._fetch_tracebacks()
-        return conclude(ended._table.all(), progress, ended._last_at)
+        sign = -1 if self._rises < 0 else 1
+        return conclude(ended._table.in_order(sign), in_time_order(progress, sign), ended._last_at)
 
     def _feed_traceback(self, line: Line, stage: Stage | None) -> bool:
         label = line.label
         if not line.has_head and self._tracebacks.is_in_message(label) and HEADER not in line.body:
-            taken = take(STRONG_RULES, line.body) if _is_suspicious(line.body) else None
+            taken = take(STRONG_RULES, line.body) if is_suspicious(line.body) else None
             if taken is not None and taken.rule.weight is not Weight.LOGGED:
                 self._tracebacks.finish(label)
                 return False
         return self._tracebacks.feed(line, stage)
 
     def _take_line(self, line: Line, stage: Stage | None) -> bool:
-        key = (line.body, line.level)
-        if key in self._known:
-            taken = self._known[key]
-        else:
-            taken = _understand(line)
-            if len(line.body) <= MAX_CACHED_LENGTH:
-                if len(self._known) >= MAX_CACHE:
-                    self._known.clear()
-                self._known[key] = taken
+        taken = None if self._is_quiet(line) else self._look_up(line)
         if taken is None:
             return bool(self._dumps) and self._continue_dump(line)
         if taken.rule.id in _NEXT_LINE:
             self._pending[line.label] = _Pending(line, taken, stage)
             return True
         self._record_taken(taken, line, stage)
+        if taken.rule.id == "python-warning" or taken.rule.id == "leaked-resources":
+            self._warned[line.label] = line.number
         return True
+
+    def _is_warning_source(self, line: Line) -> bool:
+        """True for the source line that Python prints below a warning."""
+        warned = self._warned.pop(line.label, None)
+        return (
+            warned is not None
+            and not line.has_head
+            and line.body[:2] == "  "
+            and abs(line.number - warned) <= 3
+        )
+
+    def _is_quiet(self, line: Line) -> bool:
+        """True for a line that cannot be an error: cheap, since launches repeat lines with other figures."""
+        body = line.body
+        if line.level in _LEVELS or (body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit())):
+            return False
+        shape = body.translate(_NO_DIGITS) if len(body) <= MAX_CACHED_LENGTH else ""
+        if shape in self._quiet:
+            return True
+        if is_suspicious(body):
+            return False
+        if shape:
+            if len(self._quiet) >= MAX_CACHE:
+                self._quiet.clear()
+            self._quiet.add(shape)
+        return True
+
+    def _look_up(self, line: Line) -> Taken | None:
+        """What the line says, by way of the rule that took the latest line of the same shape."""
+        body = line.body
+        if len(body) > MAX_CACHED_LENGTH:
+            return _understand(line)
+        if body in self._plain and line.level is None:
+            return None
+        key = (body.translate(_NO_DIGITS), line.level)
+        before = self._known.get(key)
+        if before is not None:
+            taken = apply(before, body)
+            if taken is not None:
+                return taken
+        taken = _understand(line)
+        if taken is not None and taken.rule.words:
+            if len(self._known) >= MAX_CACHE:
+                self._known.clear()
+            self._known[key] = taken.rule
+        if taken is None and line.level is None:
+            if len(self._plain) >= MAX_CACHE:
+                self._plain.clear()
+            self._plain.add(body)
+        return taken
 
     def _finish_pending(self, line: Line, stage: Stage | None) -> bool:
         """Joins a native line with the line that holds its message."""
@@ -178,7 +230,14 @@ class FailureReader:
             self._dumps[line.label] = _Dump(candidate)
 
     def _record(
-        self, weight: Weight, rule: str, type_name: str | None, message: str, excerpt: str, level: str, occurrence: Occurrence
+        self,
+        weight: Weight,
+        rule: str,
+        type_name: str | None,
+        message: str,
+        excerpt: str,
+        level: str,
+        occurrence: Occurrence,
     ) -> Candidate:
         message = message[:MAX_MESSAGE]
         print_ = message_fingerprint(type_name, message)
@@ -207,7 +266,11 @@ class FailureReader:
                 Occurrence(link.line, block.rank, block.at, block.stage),
             )  # fmt: skip
             if candidate.count == 1:
-                candidate.context, candidate.is_fatal, candidate.is_certain = block.context, view.is_fatal, link.is_certain
+                candidate.context, candidate.is_fatal, candidate.is_certain = (
+                    block.context,
+                    view.is_fatal,
+                    link.is_certain,
+                )
                 candidate.frames, candidate.note = link.frames, note if index == chosen else ""
                 if index == chosen:
                     candidate.text = "\n".join(block.text)
@@ -249,15 +312,13 @@ _NEXT_LINE = {
 }
 
 
-def _is_suspicious(body: str) -> bool:
-    low = body[:4000].lower()
-    for word in TRIGGERS:
-        if word in low:
-            return True
-    return _GLOG.match(body) is not None or _C10D.search(body, 0, 400) is not None
-
-
-_LEVELS = {"ERROR": Weight.LOGGED, "CRITICAL": Weight.LOGGED, "FATAL": Weight.LOGGED, "WARNING": Weight.WARNING, "WARN": Weight.WARNING}
+_LEVELS = {
+    "ERROR": Weight.LOGGED,
+    "CRITICAL": Weight.LOGGED,
+    "FATAL": Weight.LOGGED,
+    "WARNING": Weight.WARNING,
+    "WARN": Weight.WARNING,
+}
 _LEVEL_RULES = {
     Weight.LOGGED: MessageRule("level-word", Weight.LOGGED, (), regex.compile("")),
     Weight.WARNING: MessageRule("level-word-warning", Weight.WARNING, (), regex.compile("")),
@@ -269,17 +330,25 @@ def _understand(line: Line) -> Taken | None:
     """What one line says by itself, or None."""
     body = line.body
     weight = _LEVELS.get(line.level or "")
-    if weight is None and not _is_suspicious(body):
+    if weight is None and not is_suspicious(body):
         return None
     if _DUMPED.match(body):
         return None
-    taken = take((*STRONG_RULES, *BENIGN_RULES), body)
+    taken = take(_SPECIFIC_RULES, body)
     if taken is not None:
         return taken
-    bare = read_exception(body[:2000].rstrip(), is_strict=True, is_bare=True) if not line.has_head or line.rank else None
+    bare = (
+        read_exception(body[:2000].rstrip(), is_strict=True, is_bare=True)
+        if not line.has_head or line.rank
+        else None
+    )
     if bare is not None and ":" in body:
         view = judge_exception(ExceptionView(bare[0], bare[1], (), ""))
-        rule = _BARE_RULE if view.weight is Weight.EXCEPTION else MessageRule(view.rule, view.weight, (), _BARE_RULE.pattern)
+        rule = (
+            _BARE_RULE
+            if view.weight is Weight.EXCEPTION
+            else MessageRule(view.rule, view.weight, (), _BARE_RULE.pattern)
+        )
         return Taken(rule, bare[0], bare[1])
     if weight is not None:
         return Taken(_LEVEL_RULES[weight], None, body.strip()[:2000])

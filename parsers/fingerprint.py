@@ -7,11 +7,12 @@ as ``fp8`` or ``sm_90`` must stay, since they tell one message from another.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 
 import regex
 
-MAX_TEXT = 2000
+MAX_TEXT = 1000
 """Characters that take part; what follows in a longer message is nearly always a value."""
 
 _ANSI = regex.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
@@ -25,14 +26,14 @@ _MASKS = regex.compile(
     | (?P<ip>\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d{1,5})?|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]*\](?::\d{1,5})?)
     | (?P<path>(?<![\w.:/-])(?:~|\.{1,3})?(?:/[^\s/'"`:;,|<>()\[\]{}]++)++/?(?::\d++)*+
               |(?<![\w/-])[A-Za-z]:\\[^\s'"]++)
-    | (?P<file>(?<![\w./-])(?:[\w+@-]++[./])*[\w+@-]++\.(?:py|pyx|cc|cpp|cu|cuh|h|hpp|so|json|jsonl|safetensors
-              |bin|pt|pth|gguf|txt|log|yaml|yml|toml|ts|rs|c|jinja|model|whl|lock)\b(?:\.\d++)*(?::\d++)*+)
+    | (?P<file>(?<![\w./-])(?:[\w+@-]++[./])*[\w+@-]++\.(?:py|pyx|cc|cpp|cu|cuh|h|hpp|so|json|jsonl
+              |safetensors|bin|pt|pth|gguf|txt|log|yaml|yml|toml|ts|rs|c|jinja|model|whl|lock)\b(?:\.\d++)*(?::\d++)*+)
     | (?P<addr>\b0[xX][0-9a-fA-F]++\b)
     | (?P<host>(?<![\w.-])(?:[A-Za-z][\w-]*+\.)*[A-Za-z][\w-]*+:\d{2,5}\b(?=[^\w.]|$))
     | (?P<hash>\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}+\b)
     | (?P<token>(?<![\w])(?=\w*\d\w*\d)(?=\w*[a-zA-Z])(?!sm\d)[0-9A-Za-z]{16,}+(?!\w))
-    | (?P<rank>\b(?:(?:ATTN_CP|MOE_DP|TP|DP|PP|EP|CP|DCP|WORKER|[Rr]ank|GPU|gpu|NPU|npu|[Tt]hread|Process|cuda|hip|xpu|musa|node|Node
-              |worker|scheduler|layer|layers|device|local_rank)(?=[-_:#=]?\d))[-_:#=]?\d++\b
+    | (?P<rank>\b(?:(?:ATTN_CP|MOE_DP|TP|DP|PP|EP|CP|DCP|WORKER|[Rr]ank|GPU|gpu|NPU|npu|[Tt]hread|Process|cuda
+              |hip|xpu|musa|node|Node|worker|scheduler|layer|layers|device|local_rank)(?=[-_:#=]?\d))[-_:#=]?\d++\b
               |(?<=\[)[EWIF]\d{3,4}(?=\s))
     | (?P<number>(?<![\w.])[-+]?\d[\d_,]*+(?:\.\d++)?(?:[eE][-+]?\d++)?(?:[xX](?=\d))?
               |(?<=[xX.\]])\d++(?:\.\d++)?(?![\w])|(?<=[xX])\d++)
@@ -73,15 +74,20 @@ def normalise(text: str) -> str:
 
 def fingerprint(text: str) -> str:
     """16 hex digits that are equal for messages that differ only in their variable parts."""
-    return blake2b(normalise(text).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return _digest(normalise(text))
 
 
+@lru_cache(maxsize=4096)
 def message_fingerprint(type_name: str | None, message: str) -> str:
     """The fingerprint of an error: of its message, and of its class too where the message says little."""
-    words = normalise(message).count(" ") + 1 if message.strip() else 0
-    if words >= 4:
-        return fingerprint(message)
-    return fingerprint(f"{(type_name or '').rsplit('.', 1)[-1]}: {message}")
+    text = normalise(message)
+    if text.count(" ") < 3:
+        text = f"{(type_name or '').rsplit('.', 1)[-1]}: {text}"
+    return _digest(text)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _replacement(match: regex.Match[str]) -> str:

@@ -6,11 +6,20 @@ The words are those of the public contract. Where the text cannot tell, the answ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from parsers.candidates import Candidate
 from parsers.records import Conclusion, Event, EventRole, Outcome, Progress, RootError, Stage
-from parsers.root import LAST_PEER_TIER, REQUEST_WEIGHTS, Choice, Marks, choose_root, find_marks, weight_after_ready
+from parsers.root import (
+    LAST_PEER_TIER,
+    REQUEST_WEIGHTS,
+    Choice,
+    Marks,
+    choose_root,
+    find_marks,
+    weight_after_ready,
+)
 from parsers.rules.message_rule import Weight
 
 SILENT_AFTER = timedelta(seconds=60)
@@ -18,8 +27,14 @@ SILENT_AFTER = timedelta(seconds=60)
 HUNG_AFTER = timedelta(seconds=30)
 """Silence before ready up to the moment the process was killed that counts as hanging."""
 
+_CLOCK_SLACK = timedelta(seconds=5)
+_ZONE_STEP = timedelta(minutes=15)
+_STOP_RULES = frozenset({"sigterm", "job-cancelled", "stop-exception"})
 
-def conclude(candidates: Sequence[Candidate], progress: Progress, last_work_at: datetime | None) -> Conclusion:
+
+def conclude(
+    candidates: Sequence[Candidate], progress: Progress, last_work_at: datetime | None
+) -> Conclusion:
     """Outcome, stage, reason, root error and events of a run."""
     marks = find_marks(candidates, progress)
     choice = choose_root(candidates, progress, marks)
@@ -32,30 +47,60 @@ def conclude(candidates: Sequence[Candidate], progress: Progress, last_work_at: 
     return Conclusion(outcome, marks.own_ready is not None, stage, reason, root, events)
 
 
+def in_time_order(progress: Progress, sign: int) -> Progress:
+    """Progress with positions that rise with time: negative line numbers where the latest stand first."""
+    if sign > 0:
+        return progress
+
+    def turned(line: int | None) -> int | None:
+        return None if line is None else -line
+
+    return replace(
+        progress,
+        first_line=-progress.last_line,
+        last_line=-progress.first_line,
+        milestones=tuple(
+            sorted((replace(one, line=-one.line) for one in progress.milestones), key=lambda one: one.line)
+        ),
+        server_args_line=turned(progress.server_args_line),
+        ready_line=turned(progress.ready_line),
+        first_batch_line=turned(progress.first_batch_line),
+        last_batch_line=turned(progress.last_batch_line),
+        last_good_request_line=turned(progress.last_good_request_line),
+    )
+
+
 def _outcome(
-    candidates: Sequence[Candidate], progress: Progress, marks: Marks, choice: Choice, last_work_at: datetime | None
+    candidates: Sequence[Candidate],
+    progress: Progress,
+    marks: Marks,
+    choice: Choice,
+    last_work_at: datetime | None,
 ) -> tuple[Outcome, str]:
     ready = marks.own_ready is not None
     where = _place(progress, ready)
     root = choice.root
     killed = _kill_evidence(candidates, marks, choice)
     if killed is not None:
-        return Outcome.KILLED, f"{killed.message[:160]} (line {killed.first_line}), and no earlier error"
+        return Outcome.KILLED, f"{killed.message[:160]} (line {abs(killed.first_line)}), and no earlier error"
     if root is not None and root.weight in REQUEST_WEIGHTS and choice.tier > 0 and marks.sigquit is None:
         root = None
     if root is not None and _is_worth_failing(root, choice, marks):
         occurrence = choice.occurrence
         assert occurrence is not None
-        return Outcome.FAILED, f"{_title(root)} (line {occurrence.line}) {where}"
+        return Outcome.FAILED, f"{_title(root)} (line {abs(occurrence.line)}) {where}"
     if marks.stop is not None:
         if ready:
-            return Outcome.READY, f"ready, then told to end (line {marks.stop})"
+            return Outcome.READY, f"ready, then told to end (line {abs(marks.stop)})"
         if marks.sigquit is None or marks.stop < marks.sigquit:
             if _has_served(progress):
-                return Outcome.READY, f"was serving, then told to end (line {marks.stop})"
-            return Outcome.KILLED, f"told to end (line {marks.stop}) {where}"
+                return Outcome.READY, f"was serving, then told to end (line {abs(marks.stop)})"
+            return Outcome.KILLED, f"told to end (line {abs(marks.stop)}) {where}"
     if marks.sigquit is not None:
-        return Outcome.FAILED, f"a child process failed (line {marks.sigquit}) {where}, and its error is not in the log"
+        return (
+            Outcome.FAILED,
+            f"a child process failed (line {abs(marks.sigquit)}) {where}, and its error is not in the log",
+        )
     return _without_end(candidates, progress, marks, last_work_at)
 
 
@@ -68,17 +113,27 @@ def _without_end(
     if marks.own_ready is not None:
         if died_silently:
             assert leaked is not None
-            return Outcome.KILLED, f"ready, then gone without a word: what it left was cleaned up (line {leaked.last_line})"
-        return Outcome.READY, f"ready (line {marks.own_ready}), and no fatal error after it"
+            return (
+                Outcome.KILLED,
+                f"ready, then gone without a word; leftovers cleaned up (line {abs(leaked.last_line)})",
+            )
+        return Outcome.READY, f"ready (line {abs(marks.own_ready)}), and no fatal error after it"
     if died_silently and (progress.milestones or progress.server_args_line is not None):
         assert leaked is not None
-        return Outcome.KILLED, f"gone without a word in {_stage_word(progress)}: what it left was cleaned up (line {leaked.last_line})"
+        return (
+            Outcome.KILLED,
+            f"gone without a word in {_stage_word(progress)}; "
+            f"its leftovers were cleaned up (line {abs(leaked.last_line)})",
+        )
     if _has_served(progress):
         return Outcome.RUNNING, "serving, and the text just stops"
     if progress.last_at is not None and last_work_at is not None and progress.milestones:
         silence = _span(last_work_at, progress.last_at)
         if silence is not None and silence >= SILENT_AFTER and progress.batch_lines == 0:
-            return Outcome.HUNG, f"silent for {silence.total_seconds():.0f} s in {_stage_word(progress)} while probes went on"
+            return (
+                Outcome.HUNG,
+                f"silent for {silence.total_seconds():.0f} s in {_stage_word(progress)} while probes went on",
+            )
     if not progress.milestones and progress.server_args_line is None:
         return Outcome.UNKNOWN, "no launch and no end of one is in the text"
     return Outcome.UNKNOWN, f"the text stops in {_stage_word(progress)}: hung or still starting"
@@ -93,7 +148,9 @@ def _kill_evidence(candidates: Sequence[Candidate], marks: Marks, choice: Choice
             continue
         if choice.root is None or choice.occurrence is None or choice.tier > LAST_PEER_TIER:
             return one
-        if one.rule == "kernel-oom" and (choice.tier == LAST_PEER_TIER or one.first_line < choice.occurrence.line):
+        if one.rule == "kernel-oom" and (
+            choice.tier == LAST_PEER_TIER or one.first_line < choice.occurrence.line
+        ):
             return one
         if choice.tier == LAST_PEER_TIER and one.first_line < choice.occurrence.line:
             return one
@@ -130,7 +187,7 @@ def _root_error(choice: Choice) -> RootError:
     return RootError(
         root.type or "",
         root.message,
-        occurrence.line,
+        abs(occurrence.line),
         occurrence.rank,
         root.fingerprint,
         root.frames,
@@ -148,8 +205,8 @@ def _event(one: Candidate, choice: Choice) -> Event:
         level=one.level,
         type=one.type,
         message=one.message,
-        line=first.line,
-        last_line=last.line,
+        line=abs(first.line),
+        last_line=abs(last.line),
         count=one.count,
         ranks=tuple(one.ranks),
         benign=one.weight is Weight.NOTICE,
@@ -167,7 +224,9 @@ def _event(one: Candidate, choice: Choice) -> Event:
 
 def _has_served(progress: Progress) -> bool:
     """True when requests were served without the ready line being in the text."""
-    return progress.last_good_request_line is not None and progress.batch_lines > 1 or _has_decoded(progress)
+    return (progress.last_good_request_line is not None and progress.batch_lines > 1) or _has_decoded(
+        progress
+    )
 
 
 def _has_decoded(progress: Progress) -> bool:
@@ -227,7 +286,7 @@ def refine(
     if outcome is Outcome.KILLED and signal not in ("KILL", "9"):
         return outcome, reason
     if signal:
-        silence = _span(last_log_time, end_time) if last_log_time and end_time else None
+        silence = _silence(start_time, end_time, last_log_time)
         if signal in ("KILL", "9") and silence is not None and silence >= HUNG_AFTER:
             return Outcome.HUNG, f"silent for {silence.total_seconds():.0f} s before it was killed; {reason}"
         return Outcome.KILLED, f"ended by SIG{signal}; {reason}"
@@ -236,12 +295,31 @@ def refine(
     return outcome, reason
 
 
+def _silence(start: datetime | None, end: datetime | None, last_log: datetime | None) -> timedelta | None:
+    """Time from the last line to the end; a log has local times, a context UTC: whole quarters apart."""
+    if end is None or last_log is None:
+        return None
+    silence = _span(last_log, end)
+    lasted = _span(start, end) if start is not None else None
+    if silence is None:
+        return None
+    if silence >= -_CLOCK_SLACK and (lasted is None or silence <= lasted + _CLOCK_SLACK):
+        return silence
+    silence = (silence + _CLOCK_SLACK) % _ZONE_STEP - _CLOCK_SLACK
+    return silence if lasted is None or silence <= lasted + _CLOCK_SLACK else None
+
+
 def _refine_ready(conclusion: Conclusion, exit_code: int | None, signal: str) -> tuple[Outcome, str]:
     """A ready launch: SIGKILL after an orderly stop is how several releases end themselves."""
     outcome, reason = conclusion.outcome, conclusion.reason
     if exit_code and exit_code not in (130, 143):
         return Outcome.FAILED, f"exit status {exit_code} after ready; {reason}"
-    stopped = any(event.role is EventRole.ECHO and event.type == "SIGTERM" for event in conclusion.events)
+    stopped = conclusion.outcome is Outcome.READY and any(
+        event.rule in _STOP_RULES for event in conclusion.events
+    )
     if signal in ("KILL", "9", "SEGV", "11", "ABRT", "6", "BUS", "7") and not stopped:
-        return Outcome.FAILED if signal not in ("KILL", "9") else Outcome.KILLED, f"ended by SIG{signal} after ready; {reason}"
+        return Outcome.FAILED if signal not in (
+            "KILL",
+            "9",
+        ) else Outcome.KILLED, f"ended by SIG{signal} after ready; {reason}"
     return outcome, reason

@@ -132,10 +132,22 @@ def choose_root(candidates: Sequence[Candidate], progress: Progress, marks: Mark
 
 
 def _tier(
-    candidate: Candidate, occurrence: Occurrence, candidates: Sequence[Candidate], marks: Marks, warmup: Occurrence | None, progress: Progress
+    candidate: Candidate,
+    occurrence: Occurrence,
+    candidates: Sequence[Candidate],
+    marks: Marks,
+    warmup: Occurrence | None,
+    progress: Progress,
 ) -> int:
-    tier = _TIERS[weight_after_ready(candidate, marks.own_ready)] if candidate.weight is not Weight.KILL else 9
-    if candidate.weight in REQUEST_WEIGHTS and warmup is not None and occurrence.line < warmup.line and marks.own_ready is None:
+    tier = (
+        _TIERS[weight_after_ready(candidate, marks.own_ready)] if candidate.weight is not Weight.KILL else 9
+    )
+    if (
+        candidate.weight in REQUEST_WEIGHTS
+        and warmup is not None
+        and occurrence.line < warmup.line
+        and marks.own_ready is None
+    ):
         return 0 if candidate.frames else 1
     if candidate.weight is Weight.FORERUNNER and _is_followed_by_exception(candidate, occurrence, candidates):
         return 0
@@ -144,7 +156,9 @@ def _tier(
     return tier
 
 
-def _is_followed_by_exception(candidate: Candidate, occurrence: Occurrence, candidates: Sequence[Candidate]) -> bool:
+def _is_followed_by_exception(
+    candidate: Candidate, occurrence: Occurrence, candidates: Sequence[Candidate]
+) -> bool:
     """True when an exception follows a library's own error line so closely that it can be its effect."""
     words = _LIBRARY_WORDS.get(candidate.rule)
     for other in candidates:
@@ -164,7 +178,20 @@ def _is_followed_by_exception(candidate: Candidate, occurrence: Occurrence, cand
 _LIBRARY_WORDS: dict[str, tuple[str, ...]] = {
     "nccl-warn": ("NCCL", "RCCL", "DistBackendError", "nccl"),
     "c10d-error": ("NCCL", "RCCL", "DistBackendError", "ProcessGroup", "watchdog", "CUDA error", "HIP error"),
-    "glog-error": ("ransfer", "ooncake", "rdma", "RDMA", "nixl", "NIXL", "store", "engine", "session", "register", "memory", "KVTransferError"),
+    "glog-error": (
+        "ransfer",
+        "ooncake",
+        "rdma",
+        "RDMA",
+        "nixl",
+        "NIXL",
+        "store",
+        "engine",
+        "session",
+        "register",
+        "memory",
+        "KVTransferError",
+    ),
 }
 
 
@@ -200,10 +227,25 @@ def _survived_by(candidate: Candidate, occurrence: Occurrence, progress: Progres
             break
         if _is_progress(milestone, occurrence):
             return f"the launch went on: {milestone.name}"
-    if candidate.weight in (Weight.REQUEST, Weight.HEADLINE, Weight.EXCEPTION, Weight.FORERUNNER, Weight.WRAPPER, Weight.CONSEQUENCE):
-        if progress.last_batch_line is not None and progress.last_batch_line > line and _is_later(progress.last_batch_at, occurrence.at):
+    if candidate.weight in (
+        Weight.REQUEST,
+        Weight.HEADLINE,
+        Weight.EXCEPTION,
+        Weight.FORERUNNER,
+        Weight.WRAPPER,
+        Weight.CONSEQUENCE,
+    ):
+        if (
+            progress.last_batch_line is not None
+            and progress.last_batch_line > line
+            and _is_later(progress.last_batch_at, occurrence.at)
+        ):
             return "batches went on"
-        if candidate.weight in REQUEST_WEIGHTS and progress.last_good_request_line is not None and progress.last_good_request_line > line:
+        if (
+            candidate.weight in REQUEST_WEIGHTS
+            and progress.last_good_request_line is not None
+            and progress.last_good_request_line > line
+        ):
             return "later requests were answered"
     return ""
 
@@ -233,7 +275,11 @@ def _is_client_text(candidate: Candidate, occurrence: Occurrence, progress: Prog
     """A traceback without server code, printed by nobody in particular, around a server that is known."""
     if candidate.weight is not Weight.EXCEPTION or not candidate.frames or candidate.is_fatal:
         return False
-    if has_server_frame(candidate.frames) or candidate.context.startswith(("Exception in thread", "Process ")) or occurrence.rank:
+    if (
+        has_server_frame(candidate.frames)
+        or candidate.context.startswith(("Exception in thread", "Process "))
+        or occurrence.rank
+    ):
         return False
     return marks.own_ready is not None and occurrence.line > marks.own_ready
 
@@ -247,13 +293,20 @@ def _role_of(reason: str) -> tuple[EventRole, str]:
 
 
 def _why_root(
-    root: Candidate, occurrence: Occurrence, eligible: Sequence[tuple[tuple[int, int, int, int], Candidate, Occurrence]], marks: Marks
+    root: Candidate,
+    occurrence: Occurrence,
+    eligible: Sequence[tuple[tuple[int, int, int, int], Candidate, Occurrence]],
+    marks: Marks,
 ) -> str:
     parts = []
     if len(eligible) == 1:
         parts.append("the only error that can have ended the launch")
     else:
-        parts.append("the first error that is no echo of another" if _TIERS.get(root.weight, 9) == 0 else "nothing nearer to a cause is in the log")
+        parts.append(
+            "the first error that is no echo of another"
+            if _TIERS.get(root.weight, 9) == 0
+            else "nothing nearer to a cause is in the log"
+        )
     if root.note:
         parts.append(root.note)
     if root.weight is Weight.PEER:
@@ -266,9 +319,13 @@ def _why_root(
 
 
 def _why_not(
-    candidate: Candidate, occurrence: Occurrence, key: tuple[int, int, int, int], root: Candidate, chosen: Occurrence
+    candidate: Candidate,
+    occurrence: Occurrence,
+    key: tuple[int, int, int, int],
+    root: Candidate,
+    chosen: Occurrence,
 ) -> tuple[EventRole, str]:
-    where = f"line {chosen.line}"
+    where = f"line {abs(chosen.line)}"
     if candidate.weight is Weight.PEER:
         return EventRole.ECHO, f"says that a peer went away, after {where}"
     if candidate.weight in (Weight.WRAPPER, Weight.WARMUP, Weight.DUMP):

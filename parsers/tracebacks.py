@@ -27,30 +27,46 @@ MAX_LINE = 4000
 
 HEADER = "Traceback (most recent call last)"
 
-_HEADER_END = regex.compile(r"^(?P<before>.*?)[|+* ]*(?:Exception Group )?Traceback \(most recent call last\):?[\s*|`]*$")
-_MARGIN = regex.compile(r"^\s*(?:[|+](?:[-+ ]|\d+ (?=-))*\|?)+(?= |$)")
-_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$')
+_HEADER_END = regex.compile(
+    r"^(?P<before>.*?)[|+* ]*(?:Exception Group )?Traceback \(most recent call last\):?[\s*|`]*$"
+)
+_MARGIN = regex.compile(r"^\s*\| ?")
+_FRAME = regex.compile(
+    r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$'
+)
 _EXCEPTION = regex.compile(
-    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: ?(?P<message>.*))?$"
+    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: "
+    r"?(?P<message>.*))?$"
 )
 _CLASS_NAME = regex.compile(
-    r"(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Expired|Failed|Failure|Fault|Empty|Full|Abort|Aborted|Group|Cancelled|Unavailable"
-    r"|NotFound|Resources|Disconnected|Refused|Denied|Exceeded|Derived|Warning|Enabled|Unsupported|Invalid\w*|Panic\w*|Stop\w*)$"
+    r"(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Expired|Failed|Failure|Fault|Empty|Full|Abort"
+    r"|Aborted|Group|Cancelled|Unavailable"
+    r"|NotFound|Resources|Disconnected|Refused|Denied|Exceeded|Derived|Warning|Enabled|Unsupported"
+    r"|Invalid\w*|Panic\w*|Stop\w*)$"
 )
 _BARE_NAME = regex.compile(r"[a-z](?:Error|Exception|Failed|OutOfResources|NotFound)$")
-_NO_CLASS = frozenset({"INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "TRACE", "Warning", "Error", "Note", "None",
-                       "Killed", "Aborted", "Process", "Thread", "Terminated", "Failed", "Exception in"})  # fmt: skip
+_NO_CLASS = frozenset(
+    {
+        "INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "TRACE", "Warning", "Error",
+        "Note", "None", "Killed", "Aborted", "Process", "Thread", "Terminated", "Failed",
+    }
+)  # fmt: skip
 _KEYWORDS = frozenset(
-    "try else finally lambda except if for while with def class return raise yield await async import from pass del assert not elif match case".split()
-)
+    {
+        "try", "else", "finally", "lambda", "except", "if", "for", "while", "with", "def", "class", "return",
+        "raise", "yield", "await", "async", "import", "from", "pass", "del", "assert", "not", "elif", "match",
+        "case",
+    }
+)  # fmt: skip
 _CARETS = regex.compile(r"^[\s~^*|]+$")
 _REPEATED = regex.compile(r"^\s*\[Previous line repeated \d+ more times?\]")
-_GROUP_RULE = regex.compile(r"^\s*[+|-]*-{4,}[ \d.+-]*$")
+_GROUP_RULE = regex.compile(r"^[\s|]*\+-[-+ \d.]*$")
 _RAISE = regex.compile(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
 _ASSERT = regex.compile(r"^\s*assert\b")
 _CAUSE = "The above exception was the direct cause of the following exception"
 _CONTEXT = "During handling of the above exception, another exception occurred"
-_REMOTE = regex.compile(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error|^(?:The )?[Rr]emote traceback|^Original Traceback|"
+_REMOTE = regex.compile(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error"
+                        r"|^(?:The )?[Rr]emote traceback|^Original Traceback|"
                         r"^\"\"\"$|^The original traceback is")  # fmt: skip
 _QUOTED_BEFORE = regex.compile(r"obj=|Req\(|['\"]\S|prompt|content")
 
@@ -168,7 +184,7 @@ class TracebackReader:
         if len(stack) >= MAX_OPEN:
             self._give_out(stack.pop(0))
         said, number = self.before.get(line.label, ("", 0))
-        if not context and line.number - number <= MAX_BEFORE:
+        if not context and abs(line.number - number) <= MAX_BEFORE:
             context = said
         block = Traceback(context, line.label, line.rank, line.number, line.number, line.at, stage)
         block.is_group = "Exception Group" in line.body
@@ -269,7 +285,9 @@ class TracebackReader:
 
     def _add_link(self, block: Traceback, exception: tuple[str, str], line: Line) -> None:
         name, message = exception
-        block.links.append(Link(name, message, line.number, line.text.strip(), tuple(block.frames), block.joint))
+        block.links.append(
+            Link(name, message, line.number, line.text.strip(), tuple(block.frames), block.joint)
+        )
         block.frames, block.joint, block.source = [], "", ""
         block.state, block.is_blank, block.message_lines = State.MESSAGE, False, 0
 

@@ -21,14 +21,16 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         Weight.NOTICE,
         "resource_tracker",
         r"resource_tracker: (?:There appear to be \d+ leaked|'?[/\w-]+'?: |process died)",
-        "/x/multiprocessing/resource_tracker.py:224: UserWarning: resource_tracker: There appear to be 1 leaked semaphore objects to clean up at shutdown",
+        "/x/multiprocessing/resource_tracker.py:224: UserWarning: resource_tracker: There appear to be 1 "
+        "leaked semaphore objects to clean up at shutdown",
         type="UserWarning",
     ),
     rule(
         "python-warning",
         Weight.NOTICE,
         "Warning:",
-        r"(?:^|[\s|])(?:<[^>]{1,80}>|[^\s:]+):\d+: (?P<type>(?!resource)[\w.]*Warning): (?P<message>(?!resource_tracker: ).*)",
+        r"(?:^|[\s|])(?:<[^>]{1,80}>|[^\s:]+):\d+: (?P<type>(?!resource)[\w.]*Warning): "
+        r"(?P<message>(?!resource_tracker: ).*)",
         "/x/site-packages/demo/quant.py:73: UserWarning: Only CUDA, HIP and XPU support it currently.",
         "<frozen importlib._bootstrap_external>:1297: FutureWarning: The module is deprecated",
         "/x/torch_npu/contrib/transfer.py:347: ImportWarning: ",
@@ -37,9 +39,12 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         "c10d-warning",
         Weight.NOTICE,
         ("[W", "NOT been destroyed"),
-        r"(?:\[rank\d+\]:)?\[W(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>\w+)\.(?:cpp|h|cc):\d+\] *(?P<message>(?!.*(?:dump signal|HeartbeatMonitor|recvValue|\[c10d\])).*)",
-        "[rank0]:[W312 15:31:31.9 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL.",
-        "[W422 21:28:53.2 HIPAllocatorConfig.h:29] Warning: expandable_segments not supported on this platform (function operator())",
+        r"(?:\[rank\d+\]:)?\[W(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>\w+)\.(?:cpp|h"
+        r"|cc):\d+\] *(?P<message>(?!.*(?:dump signal|HeartbeatMonitor|recvValue|\[c10d\])).*)",
+        "[rank0]:[W312 15:31:31.9 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been "
+        "destroyed before we destruct ProcessGroupNCCL.",
+        "[W422 21:28:53.2 HIPAllocatorConfig.h:29] Warning: expandable_segments not supported on this "
+        "platform (function operator())",
     ),
     rule(
         "glog-warning",
@@ -78,7 +83,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         "slow-tokenizer",
         Weight.NOTICE,
         ("slow tokenizer", "slow processor", "slow image processor", "fast processor", "use_fast"),
-        r"[Uu]sing a slow (?:tokenizer|(?:image )?processor)|is now loaded as a fast processor|`use_fast` is set",
+        r"[Uu]sing a slow (?:tokenizer|(?:image )?processor)|is now loaded as a fast processor"
+        r"|`use_fast` is set",
         "Using a slow image processor as `use_fast` is unset and a slow processor was saved with this model.",
         type="transformers",
     ),
@@ -95,7 +101,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         Weight.NOTICE,
         ("Using default MoE", "Using MoE kernel config", "Config file not found at"),
         r"Using default MoE (?:kernel )?config|Config file not found at",
-        "Using default MoE config. Performance might be sub-optimal! Config file not found at /x/E=160,N=192.json",
+        "Using default MoE config. Performance might be sub-optimal! Config file not found at "
+        "/x/E=160,N=192.json",
         type="moe-config",
     ),
     rule(
@@ -109,8 +116,18 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
     rule(
         "argument-adjusted",
         Weight.NOTICE,
-        ("adjusted to", "reset to", "utomatically", "is disabled because", "are disabled because", "scheduler is disabled", "is turned o", "is ignored"),
-        r"^(?!Custom allreduce).*\b(?:is|are) (?:adjusted to|reset to|automatically \w+)|\bAutomatically (?:reduce|turn|set|disab|enabl)\w*|Overlap schedul\w+ is (?:disabled|turned)"
+        (
+            "adjusted to",
+            "reset to",
+            "utomatically",
+            "is disabled because",
+            "are disabled because",
+            "scheduler is disabled",
+            "is turned o",
+            "is ignored",
+        ),
+        r"^(?!Custom allreduce).*\b(?:is|are) (?:adjusted to|reset to|automatically \w+)"
+        r"|\bAutomatically (?:reduce|turn|set|disab|enabl)\w*|Overlap schedul\w+ is (?:disabled|turned)"
         r"|^(?!.*ustom allreduce).*(?:is|are) disabled because|is turned o(?:n|ff)\b|\bis ignored\b",
         "DP attention is enabled. The chunked prefill size is adjusted to 256 to avoid MoE kernel issues. ",
         "Automatically reduce --mem-fraction-static to 0.827 because this is a multimodal model.",
@@ -122,8 +139,10 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         "context-override",
         Weight.WARNING,
         "greater than the derived context_length",
-        r"^Warning: .{0,40}context_length \(\d+\) is greater than the derived context_length(?!.*To allow overriding this maximum)",
-        "Warning: Target model's context_length (262144) is greater than the derived context_length (131072). This may lead to incorrect model outputs.",
+        r"^Warning: .{0,40}context_length \(\d+\) is greater than the derived context_length(?!.*To allow "
+        r"overriding this maximum)",
+        "Warning: Target model's context_length (262144) is greater than the derived context_length "
+        "(131072). This may lead to incorrect model outputs.",
         type="context_length",
     ),
     rule(
@@ -138,7 +157,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         "library-deprecation",
         Weight.NOTICE,
         ("is deprecated", "are deprecated", "TORCH_CUDA_ARCH_LIST", "be deprecated", "will be removed"),
-        r"^(?!.*Warning:).*\b(?:is|are|be) deprecated\b|TORCH_CUDA_ARCH_LIST is not set|^(?!.*Warning:).*will be removed in",
+        r"^(?!.*Warning:).*\b(?:is|are|be) deprecated\b|TORCH_CUDA_ARCH_LIST is not set"
+        r"|^(?!.*Warning:).*will be removed in",
         "`torch_dtype` is deprecated! Use `dtype` instead!",
         "Endpoint '/get_server_info' is a thing that will be removed in a future version.",
         type="deprecation",
@@ -146,8 +166,16 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
     rule(
         "optional-package-missing",
         Weight.NOTICE,
-        ("not installed", "Module Not Found", "not available", "is not found", "No module named", "not avail"),
-        r"\b(?:package |library |module )?[\w.-]+ (?:package |library |module )?is not (?:installed|available|avail\b)|Module Not Found"
+        (
+            "not installed",
+            "Module Not Found",
+            "not available",
+            "is not found",
+            "No module named",
+            "not avail",
+        ),
+        r"\b(?:package |library |module )?[\w.-]+ (?:package |library |module )?is not (?:installed"
+        r"|available|avail\b)|Module Not Found"
         r"|^(?:Warning: )?[\w.-]+ is not found\b",
         "opentelemetry package is not installed, tracing disabled",
         "FlashInfer is not available on Non-NV platforms. Fallback to other kernel libraries.",
@@ -167,7 +195,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         Weight.NOTICE,
         ("Retract requests", "out of memory happened"),
         r"KV cache pool is full\. Retract requests|[Dd]ecode out of memory happened",
-        "KV cache pool is full. Retract requests. #retracted_reqs: 2, #new_tokens_gained: 900, #new_token_ratio: 0.5 -> 0.8",
+        "KV cache pool is full. Retract requests. #retracted_reqs: 2, #new_tokens_gained: 900, "
+        "#new_token_ratio: 0.5 -> 0.8",
         "Decode out of memory happened. #retracted_reqs: 1, #new_token_ratio: 0.50 -> 0.80",
         type="retraction",
     ),
@@ -200,7 +229,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         Weight.NOTICE,
         "generation config",
         r"Failed to load generation config",
-        "Failed to load generation config for /m/demo: /m/demo does not appear to have a file named generation_config.json",
+        "Failed to load generation config for /m/demo: /m/demo does not appear to have a file named "
+        "generation_config.json",
         type="generation config",
     ),
     rule(
@@ -216,7 +246,8 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         Weight.NOTICE,
         "unauthenticated requests",
         r"sending unauthenticated requests to the HF Hub",
-        "Warning: You are sending unauthenticated requests to the HF Hub. Please set a HF_TOKEN to enable higher rate limits",
+        "Warning: You are sending unauthenticated requests to the HF Hub. Please set a HF_TOKEN to enable "
+        "higher rate limits",
         type="hub",
     ),
 )

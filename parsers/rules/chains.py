@@ -26,21 +26,38 @@ _TEXT_RULES = tuple(
 )
 
 _FATAL = regex.compile(
-    r"hit an exception|_init_state|^Process \S+:?$|Exception in Model\w+|controller_init|Exception in thread .*\((?:forward_thread|launch_server|run_)"
+    r"hit an exception|_init_state|^Process \S+:?$|Exception in Model\w+|controller_init"
+    r"|Exception in thread .*\((?:forward_thread|launch_server|run_)"
 )
 _WARMUP = regex.compile(r"warm-?up", regex.IGNORECASE)
-_REQUEST = regex.compile(r"ASGI application|Error in request|Exception in callback|Exception while serving|Exception on /|Error processing request")
-_NOISE = regex.compile(r"^Exception ignored in|atexit\.|--- Logging error ---|Exception in thread .*(?:monitor|usage|QueueFeeder)|^Error in sys\.excepthook")
+_REQUEST = regex.compile(
+    r"ASGI application|Error in request|Exception in callback|Exception while serving|Exception on /"
+    r"|Error processing request"
+)
+_NOISE = regex.compile(
+    r"^Exception ignored in|atexit\.|--- Logging error ---|Exception in thread .*(?:monitor|usage"
+    r"|QueueFeeder)|^Error in sys\.excepthook"
+)
 
 _HARNESS = regex.compile(
-    r"[/\\](?:unittest|_pytest|pluggy|pytest|nose|ipykernel|IPython|xoscar|xinference|locust|evalscope|lm_eval)[/\\]|sglang[/\\]test[/\\]|[/\\]tests?[/\\]"
+    r"[/\\](?:unittest|_pytest|pluggy|pytest|nose|ipykernel|IPython|xoscar|xinference|locust|evalscope"
+    r"|lm_eval)[/\\]|sglang[/\\]test[/\\]|[/\\]tests?[/\\]"
     r"|(?:^|[/\\])(?:test|bench)_[\w.]+\.py|benchmark|_test_framework|(?:^|[/\\])conftest\.py"
 )
 _SERVER = regex.compile(
-    r"sglang[/\\](?:srt[/\\](?!utils)|launch_server|cli|lang|multimodal_gen|jit_kernel|entrypoints|_version|__init__|serve|utils\.py|global_config)"
+    r"sglang[/\\](?:srt[/\\](?!utils)|launch_server|cli|lang|multimodal_gen|jit_kernel|entrypoints"
+    r"|_version|__init__|serve|utils\.py|global_config)"
     r"|sgl_kernel|sglang_router|sglang-[\d.]|sglang\.srt|launch_server"
 )
-_SERVER_FUNCTIONS = frozenset({"run_scheduler_process", "run_detokenizer_process", "launch_server", "_launch_subprocesses", "_wait_and_warmup"})
+_SERVER_FUNCTIONS = frozenset(
+    {
+        "run_scheduler_process",
+        "run_detokenizer_process",
+        "launch_server",
+        "_launch_subprocesses",
+        "_wait_and_warmup",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +96,9 @@ def judge_exception(view: ExceptionView) -> Verdict:
         return Verdict(Weight.OUTSIDE, "outside-traceback")
     if last in WRAPPER_TYPES:
         return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
-    if _WARMUP.search(view.context) or any("warmup" in frame.function and "server" in frame.file for frame in view.frames):
+    if _WARMUP.search(view.context) or any(
+        "warmup" in frame.function and "server" in frame.file for frame in view.frames
+    ):
         return Verdict(Weight.WARMUP, "warmup-exception")
     if _REQUEST.search(view.context):
         return Verdict(Weight.REQUEST, "request-exception")
@@ -101,7 +120,9 @@ def is_outside(frames: Sequence[Frame]) -> bool:
 def has_server_frame(frames: Sequence[Frame]) -> bool:
     """True when SGLang's server code is among the frames."""
     return any(
-        frame.function in _SERVER_FUNCTIONS or (_SERVER.search(frame.file) and not _HARNESS.search(frame.file)) for frame in frames
+        frame.function in _SERVER_FUNCTIONS
+        or (_SERVER.search(frame.file) and not _HARNESS.search(frame.file))
+        for frame in frames
     )
 
 
@@ -125,7 +146,10 @@ def _is_clearer(later: Link, earlier: Link) -> str:
     text = f"{later.type}: {later.message}"
     if later.message.rstrip().endswith("raised:"):
         return "embeds the traceback of what it called"
-    if take(_TEXT_RULES, text) is not None or class_name(later.type) in WRAPPER_TYPES | CONSEQUENCE_TYPES | STOP_TYPES:
+    if (
+        take(_TEXT_RULES, text) is not None
+        or class_name(later.type) in WRAPPER_TYPES | CONSEQUENCE_TYPES | STOP_TYPES
+    ):
         return ""
     before = class_name(earlier.type)
     if before == "CalledProcessError":

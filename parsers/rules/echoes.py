@@ -31,7 +31,8 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         Weight.KILL,
         "died during initialization",
         r"[Ss]cheduler\w* died during initialization \(exit code: -9\)",
-        "Rank 3 scheduler died during initialization (exit code: -9). If the exit code is -9, it may be memory.",
+        "Rank 3 scheduler died during initialization (exit code: -9). If the exit code is -9, it may be "
+        "memory.",
         type="exit code -9",
     ),
     rule(
@@ -107,7 +108,8 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         "exit-code",
         Weight.CONSEQUENCE,
         ("xit code: ", "exitcode: ", "exited with code", "exit code ", "terminated with "),
-        r"^[Ee]xit code: \d+|\(exitcode: \d+\)|^(?!srun).*exited with code (?!137\b)\d+|^(?!srun).*with exit code (?:1|2|143|134|139)\s*$"
+        r"^[Ee]xit code: \d+|\(exitcode: \d+\)|^(?!srun).*exited with code (?!137\b)\d+"
+        r"|^(?!srun).*with exit code (?:1|2|143|134|139)\s*$"
         r"|^Scheduler or DataParallelController \d+ terminated with -?\d+",
         "Exit code: 1",
         "sglang-1 exited with code 1",
@@ -119,11 +121,20 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "kernel-oom",
         Weight.KILL,
-        ("ut of memory: Killed process", "oom-kill", "OOMKilled", "oom_kill", "Killed process", "Out Of Memory"),
-        r"[Oo]ut of memory: Killed process|oom[-_]kill|OOMKilled|Killed process \d+ \(|task \d+: Out Of Memory",
+        (
+            "ut of memory: Killed process",
+            "oom-kill",
+            "OOMKilled",
+            "oom_kill",
+            "Killed process",
+            "Out Of Memory",
+        ),
+        r"[Oo]ut of memory: Killed process|oom[-_]kill|OOMKilled|Killed process \d+ \("
+        r"|task \d+: Out Of Memory",
         "[81234.5] Out of memory: Killed process 4242 (sglang::schedul) total-vm:1kB, anon-rss:2kB",
         "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:1kB",
-        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have been killed",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have "
+        "been killed",
         "Last State: Terminated Reason: OOMKilled",
         "srun: error: node7: task 3: Out Of Memory",
         type="OOM killer",
@@ -145,7 +156,8 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         Weight.CHILD_DEATH,
         ("core dumped", "Segmentation fault", "Aborted", "Bus error"),
         r"^(?:\S+: line \d+: +\d+ |srun: error: \S+: tasks? [\d,-]+: |\[\d+\][+-]? +)?"
-        r"(?P<type>Segmentation fault|Aborted|Bus error)(?:\s*\(core dumped\))?(?:\s*$|\s+(?:python|sglang|nohup|\S+/)\S*.*)",
+        r"(?P<type>Segmentation fault|Aborted|Bus error)(?:\s*\(core dumped\))?(?:\s*$|\s+(?:python|sglang"
+        r"|nohup|\S+/)\S*.*)",
         "Segmentation fault (core dumped)",
         "./run.sh: line 9:    41 Aborted                 (core dumped) python3 -m sglang.launch_server",
         "srun: error: node7: task 3: Segmentation fault",
@@ -164,7 +176,8 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         "job-cancelled",
         Weight.STOP,
         ("CANCELLED AT", "DUE TO TIME LIMIT", "DUE TO PREEMPTION", "Stopping container", "SignalException"),
-        r"CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|^Stopping container|SignalException: Process \d+ got signal: (?:15|2)",
+        r"CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|^Stopping container"
+        r"|SignalException: Process \d+ got signal: (?:15|2)",
         "slurmstepd: error: *** STEP 7.0 ON node7 CANCELLED AT 2026-02-03T04:05:06 DUE TO TIME LIMIT ***",
         "torch.distributed.elastic.multiprocessing.api.SignalException: Process 44 got signal: 15",
         type="cancelled",
@@ -172,8 +185,16 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "sigterm",
         Weight.STOP,
-        ("SIGTERM received", "Received SIGTERM", "received SIGTERM", "SIGINT", "signal 15", "Received signal 2"),
-        r"(?<!SIGQUIT )SIGTERM received|[Rr]eceived (?:signal )?SIG(?:TERM|INT)\b|[Rr]eceived signal (?:15|2)\b|Signal SIG(?:TERM|INT) received",
+        (
+            "SIGTERM received",
+            "Received SIGTERM",
+            "received SIGTERM",
+            "SIGINT",
+            "signal 15",
+            "Received signal 2",
+        ),
+        r"(?<!SIGQUIT )SIGTERM received|[Rr]eceived (?:signal )?SIG(?:TERM|INT)\b|[Rr]eceived signal (?:15"
+        r"|2)\b|Signal SIG(?:TERM|INT) received",
         "SIGTERM received. signum=15 frame=None. Draining requests and shutting down...",
         "Signal SIGTERM received while health check failed. Force exiting.",
         "Received SIGTERM. Shutting down.",
@@ -209,34 +230,70 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "peer-closed",
         Weight.PEER,
-        ("onnection closed by peer", "onnection reset by peer", "remote process exited", "ncclRemoteError", "roken pipe",
-         "RemoteError", "Socket closed", "onnection was likely closed"),
+        (
+            "onnection closed by peer",
+            "onnection reset by peer",
+            "remote process exited",
+            "ncclRemoteError",
+            "roken pipe",
+            "RemoteError",
+            "Socket closed",
+            "onnection was likely closed",
+        ),
         r"(?:gloo|pair\.cc|c10d|TCPStore|socket\.cpp|TCPStore\.cpp|NCCL|nccl|HCCL|RCCL|ProcessGroup|store)"
-        r".{0,400}?(?:onnection closed by peer|onnection reset by peer|remote process exited|RemoteError|roken pipe"
+        r".{0,400}?(?:onnection closed by peer|onnection reset by peer|remote process exited|RemoteError"
+        r"|roken pipe"
         r"|Socket closed|onnection was likely closed)|ncclRemoteError",
-        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.9]:2711",
-        "RuntimeError: [/x/gloo/transport/tcp/pair.cc:535] Read error [10.0.0.4]:6858: Connection reset by peer",
-        "torch.distributed.DistBackendError: NCCL error in: /x/NCCLUtils.hpp:268, remote process exited or there was a network error",
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer "
+        "[10.0.0.9]:2711",
+        "RuntimeError: [/x/gloo/transport/tcp/pair.cc:535] Read error [10.0.0.4]:6858: Connection reset by "
+        "peer",
+        "torch.distributed.DistBackendError: NCCL error in: /x/NCCLUtils.hpp:268, remote process exited or "
+        "there was a network error",
         type="peer closed",
+    ),
+    rule(
+        "peer-not-loaded",
+        Weight.PEER,
+        ("could finish the model loading", "NOT connected to"),
+        r"could finish the model loading, but|Rank \d+ is NOT connected to",
+        "ValueError: TP rank 1 could finish the model loading, but there are other ranks that didn't "
+        "finish loading.",
+        "[Gloo] Rank 8 is NOT connected to: [1]",
+        type="peer missing",
     ),
     rule(
         "store-timeout",
         Weight.PEER,
-        ("wait timeout after", "Timeout waiting for key", "socket has timed out", "got error", "Timed out after", "timed out after",
-         "Socket Timeout", "Timed out waiting", "DistStoreError"),
-        r"wait timeout after \d+ ?ms|Timeout waiting for key|client socket has timed out|store->get\('[^']*'\) got error"
-        r"|failed to connect to .{0,120}after \d+ ?ms|[Tt]imed out after \d+ (?:seconds|ms) waiting for clients|Socket Timeout"
+        (
+            "wait timeout after",
+            "Timeout waiting for key",
+            "socket has timed out",
+            "got error",
+            "Timed out after",
+            "timed out after",
+            "Socket Timeout",
+            "Timed out waiting",
+            "DistStoreError",
+        ),
+        r"wait timeout after \d+ ?ms|Timeout waiting for key|client socket has timed out"
+        r"|store->get\('[^']*'\) got error"
+        r"|failed to connect to .{0,120}after \d+ ?ms|[Tt]imed out after \d+ (?:seconds"
+        r"|ms) waiting for clients|Socket Timeout"
         r"|gloo.{0,200}Timed out waiting",
         "torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cuda//1",
-        "RuntimeError: The client socket has timed out after 600000ms while trying to connect to (10.0.0.5, 5000).",
-        "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients joined.",
+        "RuntimeError: The client socket has timed out after 600000ms while trying to connect to "
+        "(10.0.0.5, 5000).",
+        "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients "
+        "joined.",
         type="store time-out",
     ),
     rule(
         "crash-diagnostics",
         Weight.CONSEQUENCE,
         ("crash", "py-spy", "yspy", "oredump", "kill_process_tree", "No live scheduler", "Dumping"),
-        r"Dumping requests before crash|crash dump already performed|^Py-?spy (?:dump for|failed)|[Pp]y-?spy\b|kill_process_tree called"
+        r"Dumping requests before crash|crash dump already performed|^Py-?spy (?:dump for|failed)"
+        r"|[Pp]y-?spy\b|kill_process_tree called"
         r"|No live scheduler processes found|before crash diagnostics|CUDA coredump",
         "Dumping requests before crash. crash_dump_folder=None",
         "Pyspy failed to dump PID 4243. Error: /bin/sh: 1: py-spy: not found",
@@ -247,8 +304,15 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "asyncio-teardown",
         Weight.CONSEQUENCE,
-        ("was destroyed but it is pending", "vent loop is closed", "never retrieved", "never awaited", "CancelledError"),
-        r"Task was destroyed but it is pending|[Ee]vent loop is closed|Task exception was never retrieved|^(?:asyncio\.exceptions\.)?CancelledError",
+        (
+            "was destroyed but it is pending",
+            "vent loop is closed",
+            "never retrieved",
+            "never awaited",
+            "CancelledError",
+        ),
+        r"Task was destroyed but it is pending|[Ee]vent loop is closed|Task exception was never retrieved"
+        r"|^(?:asyncio\.exceptions\.)?CancelledError",
         "Task was destroyed but it is pending!",
         "RuntimeError: Event loop is closed",
         type="asyncio",
@@ -265,7 +329,8 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         "harness-server-exited",
         Weight.CONSEQUENCE,
         ("erver process exited", "erver exited", "failed to start", "erver process terminated"),
-        r"[Ss]erver (?:process )?(?:exited|terminated)(?: unexpectedly)? with (?:exit )?code|[Ss]erver failed to start",
+        r"[Ss]erver (?:process )?(?:exited|terminated)(?: unexpectedly)? with (?:exit )?code"
+        r"|[Ss]erver failed to start",
         "Exception: Server process exited with code -9. Check server logs for errors.",
         "TimeoutError: Server failed to start within the timeout period.",
         type="harness",

@@ -113,14 +113,15 @@ def take(rules: Iterable[MessageRule], body: str) -> Taken | None:
     for one in rules:
         for word in one.words:
             if word in shown:
-                taken = _apply(one, shown)
+                taken = apply(one, shown)
                 if taken is not None:
                     return taken
                 break
     return None
 
 
-def _apply(one: MessageRule, shown: str) -> Taken | None:
+def apply(one: MessageRule, shown: str) -> Taken | None:
+    """What this rule makes of the line (at most `MAX_BODY` characters of it), or None."""
     match = one.pattern.search(shown)
     if match is None:
         return None

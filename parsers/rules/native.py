@@ -54,9 +54,12 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         "device-assert",
         Weight.NATIVE,
         ("Assertion `", "Assertion failed"),
-        r"(?P<message>[\w./+-]*\.(?:cuh?|hip|cc|cpp|c|h|hpp|py):\d+:(?: |0: )?.{0,400}?Assertion (?:`[^`']{0,300}['`] failed|failed).*)",
-        "/x/native/cuda/Indexing.cu:1500: indexSelectSmallIndex: block: [32,0,0], thread: [63,0,0] Assertion `srcIndex < srcSelectDimSize` failed.",
-        "/x/IndexKernel.hip:94: operator(): block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds` failed.",
+        r"(?<![\w./+-])(?P<message>[\w./+-]++(?<=\.(?:cuh?|hip|cc|cpp|c|h|hpp"
+        r"|py)):\d++:.{0,400}?Assertion (?:`[^`']{0,300}['`] failed|failed).*)",
+        "/x/native/cuda/Indexing.cu:1500: indexSelectSmallIndex: block: [32,0,0], thread: [63,0,0] "
+        "Assertion `srcIndex < srcSelectDimSize` failed.",
+        "/x/IndexKernel.hip:94: operator(): block: [0,0,0], thread: [1,0,0] Assertion `index out of "
+        "bounds` failed.",
         "python3: /x/lower.cpp:77: run: Assertion `rank > 0' failed.",
         type="CUDA assert",
     ),
@@ -64,18 +67,31 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         "hip-fatal",
         Weight.NATIVE,
         (" us: ", "Memory access fault", "HSA_STATUS_ERROR", "HSA Exception", "hipError"),
-        r":\d:[^\s:]{0,300}\.cpp *:\d+ *: \d+ us: +.*|Memory access fault by GPU.*|^.{0,120}HSA_STATUS_ERROR\w*.*|HW Exception by GPU",
-        ":0:/long/clr/hipamd/src/hip_global.cpp:117 : 6190051732 us:  Cannot find Symbol with name: _ZN7ck_tile",
+        r":\d:[^\s:]{0,300}\.cpp *:\d+ *: \d+ us: +.*|Memory access fault by GPU.*"
+        r"|^.{0,120}HSA_STATUS_ERROR\w*.*|HW Exception by GPU",
+        ":0:/long/clr/hipamd/src/hip_global.cpp:117 : 6190051732 us:  Cannot find Symbol with name: "
+        "_ZN7ck_tile",
         "Memory access fault by GPU node-1 (Agent handle: 0x9) on address 0x7f00. Reason: Page not present.",
-        "Queue at 0x7f aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception",
+        "Queue at 0x7f aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a "
+        "hardware exception",
         type="HIP fatal",
     ),
     rule(
         "cuda-failed",
         Weight.NATIVE,
-        ("Failed: Cuda error", "Failed: CUDA error", "Failed: HIP error", "Failed, NCCL error", "Cuda failure", "HIP failure",
-         "CUDA failure", "Failed: hip error", "Failed: HIP"),
-        r"(?:^|[\]\s])(?P<message>(?P<type>Failed: (?:[Cc]uda|CUDA|HIP|hip) error|Failed, NCCL error|(?:Cuda|CUDA|HIP) failure)\b.*)",
+        (
+            "Failed: Cuda error",
+            "Failed: CUDA error",
+            "Failed: HIP error",
+            "Failed, NCCL error",
+            "Cuda failure",
+            "HIP failure",
+            "CUDA failure",
+            "Failed: hip error",
+            "Failed: HIP",
+        ),
+        r"(?:^|[\]\s])(?P<message>(?P<type>Failed: (?:[Cc]uda|CUDA|HIP|hip) error|Failed, NCCL error"
+        r"|(?:Cuda|CUDA|HIP) failure)\b.*)",
         "Failed: Cuda error /workspace/csrc/custom_all_reduce.cuh:364 'invalid argument'",
         "HIP failure: 'invalid device ordinal'",
         "Test CUDA failure demo.cu:66 'out of memory'",
@@ -85,7 +101,8 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         Weight.NATIVE,
         ("CUresult error", "CUDA_ERROR_", "cudaError_t"),
         r"(?P<type>CUresult) error.*|^\[?[\w.]+\.cpp\]? .*\bCUDA_ERROR_\w+.*",
-        "[torch_memory_saver.cpp] CUresult error: 2 (out of memory) file=csrc/utils.h func=cu_mem_create line=104",
+        "[torch_memory_saver.cpp] CUresult error: 2 (out of memory) file=csrc/utils.h func=cu_mem_create "
+        "line=104",
         type="CUresult",
     ),
     rule(
@@ -93,34 +110,43 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         Weight.NATIVE,
         "Watchdog caught collective operation timeout",
         r"\[E[^\]]{0,120}\] *(?P<message>.{0,300}?Watchdog caught collective operation timeout.*)",
-        "[rank1]:[E301 07:00:05.000000001 Demo.cpp:10] [PG ID 2 Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7)",
-        "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=91)",
+        "[rank1]:[E301 07:00:05.000000001 Demo.cpp:10] [PG ID 2 Rank 1] Watchdog caught collective "
+        "operation timeout: WorkNCCL(SeqNum=7)",
+        "[E ProcessGroupNCCL.cpp:475] [Rank 3] Watchdog caught collective operation timeout: "
+        "WorkNCCL(SeqNum=91)",
         type="NCCL watchdog timeout",
     ),
     rule(
         "c10d-peer-dump",
         Weight.PEER,
         ("dump signal", "TCPStore.cpp", "Received a dump", "HeartbeatMonitor"),
-        r"\[[EW][^\]]{0,120}\] .*(?:dump signal|HeartbeatMonitor)|\[[EW][^\]]{0,80}(?:TCPStore|socket)\.cpp:\d+\] .*",
-        "[rank2]:[E301 07:00:05.1 ProcessGroupNCCL.cpp:1552] [PG ID 0 Rank 2] Received a dump signal due to a collective timeout from rank 1",
-        "[W301 07:00:05.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=80): failed to recv, got 0 bytes",
+        r"\[E[^\]]{0,120}\] .*(?:dump signal|HeartbeatMonitor)|\[E[^\]]{0,80}(?:TCPStore"
+        r"|socket)\.cpp:\d+\] .*",
+        "[rank2]:[E301 07:00:05.1 ProcessGroupNCCL.cpp:1552] [PG ID 0 Rank 2] Received a dump signal due "
+        "to a collective timeout from rank 1",
+        "[E301 07:00:05.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=80): failed to recv, "
+        "got 0 bytes",
         type="peer closed",
     ),
     rule(
         "c10d-exception",
         Weight.NATIVE,
         "terminated with exception",
-        r"\[[EF][^\]]{0,120}\] *(?P<message>.{0,300}?terminated with exception: (?P<type>CUDA error|HIP error|NCCL error|NPU error|[\w:]+)?.*)",
-        "[rank1]:[E129 08:52:51.6 ProcessGroupNCCL.cpp:1595] [PG ID 2 Rank 1] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered",
+        r"\[[EF][^\]]{0,120}\] *(?P<message>.{0,300}?terminated with exception: (?P<type>CUDA error"
+        r"|HIP error|NCCL error|NPU error|[\w:]+)?.*)",
+        "[rank1]:[E129 08:52:51.6 ProcessGroupNCCL.cpp:1595] [PG ID 2 Rank 1] Process group watchdog "
+        "thread terminated with exception: CUDA error: an illegal memory access was encountered",
         type="ProcessGroup watchdog",
     ),
     rule(
         "c10d-error",
         Weight.FORERUNNER,
         ("]:[E", "[E ", "[E1", "[E2", "[E3", "[E4", "[E5", "[E6", "[E7", "[E8", "[E9", "[E0"),
-        r"(?:\[rank\d+\]:)?\[E(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>\w+)\.cpp:\d+\] *(?P<message>(?!.{0,300}(?:Watchdog caught|terminated with exception"
+        r"(?:\[rank\d+\]:)?\[E(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>(?!TCPStore"
+        r"|socket)\b\w+)\.cpp:\d+\] *(?P<message>(?!.{0,300}(?:Watchdog caught|terminated with exception"
         r"|dump signal|HeartbeatMonitor)).+)",
-        "[rank0]:[E301 07:00:05.1 ProcessGroupNCCL.cpp:629] [Rank 0] Some NCCL operations have failed or timed out.",
+        "[rank0]:[E301 07:00:05.1 ProcessGroupNCCL.cpp:629] [Rank 0] Some NCCL operations have failed or "
+        "timed out.",
     ),
     rule(
         "cpp-terminate",
@@ -143,7 +169,8 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         "heap-corruption",
         Weight.NATIVE,
         ("free()", "malloc()", "double free", "corrupted", "munmap_chunk()", "stack smashing"),
-        r"^(?:\*\*\* )?(?P<message>free\(\): \w.*|malloc\(\): \w.*|double free or corruption.*|corrupted (?:size vs|double-linked).*"
+        r"^(?:\*\*\* )?(?P<message>free\(\): \w.*|malloc\(\): \w.*|double free or corruption.*"
+        r"|corrupted (?:size vs|double-linked).*"
         r"|munmap_chunk\(\): .*|realloc\(\): .*|stack smashing detected.*)",
         "free(): invalid pointer",
         "double free or corruption (!prev)",
@@ -176,11 +203,43 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         type="panic",
     ),
     rule(
+        "nccl-notice",
+        Weight.NOTICE,
+        "CCL WARN",
+        r"CCL WARN (?:.{0,60}No (?:plugin|device) found|Missing \"|NUMA auto balancing"
+        r"|.{0,80}which can lead to|.*\b(?:is|are) not supported\b|.{0,40}Plugin\b)",
+        'host-0:7:8 [0] NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system '
+        "instability",
+        "host-0:7:8 [0] NCCL WARN NET/IB : No device found.",
+        type="NCCL WARN",
+    ),
+    rule(
+        "nccl-peer",
+        Weight.PEER,
+        "CCL WARN",
+        r"(?P<type>[NR]CCL WARN) (?P<message>.*(?:Connection closed by remote peer|[Cc]onnection refused"
+        r"|Connection reset|Accept failed|remote process exited|peer .{0,40}closed).*)",
+        "host-0:7:8 [0] misc/socket.cc:58 NCCL WARN socketProgress: Connection closed by remote peer "
+        "host-1<4242>",
+    ),
+    rule(
         "nccl-warn",
         Weight.FORERUNNER,
         "CCL WARN",
-        r"(?P<type>[NR]CCL WARN) (?P<message>.+)",
-        "host-0:100:1012 [1] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-Ab1 to 9637892 bytes",
+        r"(?P<type>[NR]CCL WARN) (?P<message>(?!Missing \"|NUMA auto|.{0,60}No (?:plugin|device) found"
+        r"|.{0,80}which can lead to|.*(?:is|are) not supported\b|.{0,40}Plugin\b"
+        r"|.*(?:onnection closed by remote|onnection refused|onnection reset|Accept failed"
+        r"|remote process exited)).+)",
+        "host-0:100:1012 [1] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-Ab1 to "
+        "9637892 bytes",
+    ),
+    rule(
+        "hip-call-failed",
+        Weight.NATIVE,
+        ("fail to call", "[HIP error]", "HIP error at"),
+        r"(?<![\w.-])(?P<message>(?P<type>[\w.-]++(?<=\.(?:h|hpp|cpp|hip|cu|cuh))):\d++ fail to call .*)",
+        "[AITER] /x/aiter/csrc/include/demo_hip_common.h:45 fail to call hipModuleLoad(&module, path) ---> "
+        "[HIP error](invalid image)",
     ),
     rule(
         "nvidia-xid",
@@ -203,8 +262,10 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         "memfabric-error",
         Weight.LOGGED,
         " error ",
-        r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ error \d+ .{0,60}?\[(?P<type>\w+) [\w.-]+:\d+\] (?P<message>.+)",
-        "2026-01-02 03:04:05.425469 error 27260 pid[18] [AccLink link_default.h:504] Failed to send message as the link is broken",
+        r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ error \d+ .{0,60}?\[(?P<type>\w+) [\w.-]+:\d+\] "
+        r"(?P<message>.+)",
+        "2026-01-02 03:04:05.425469 error 27260 pid[18] [AccLink link_default.h:504] Failed to send "
+        "message as the link is broken",
     ),
 )
 

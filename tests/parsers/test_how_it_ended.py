@@ -1,0 +1,189 @@
+"""Outcome, readiness and stage of made-up launches, from the text alone and with what `record` knows."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from parsers.outcome import refine
+from parsers.records import Conclusion, EventRole, Outcome, Stage
+from tests.parsers.launch_text import run_of
+
+_ARGS = "[2026-02-03 04:05:06] server_args=ServerArgs(model_path='/m/demo', tp_size=1, port=9001)\n"
+_LOAD = "[2026-02-03 04:05:20] Load weight begin. avail mem=70.10 GB\n"
+_READY = "[2026-02-03 04:06:30] The server is fired up and ready to roll!\n"
+_SIGTERM = (
+    "[2026-02-03 04:30:00] SIGTERM received. signum=15 frame=None. Draining requests and shutting down...\n"
+)
+_SIGQUIT = (
+    "[2026-02-03 04:30:01] SIGQUIT received. signum=None, frame=None. It usually means one child failed.\n"
+)
+_DECODE = (
+    "[2026-02-03 04:{m}:00] Decode batch. #running-req: 1, #token: 33, token usage: 0.00, "
+    "gen throughput (token/s): 30.00, #queue-req: 0\n"
+)
+_LEAKED = (
+    "/usr/lib/python3/multiprocessing/resource_tracker.py:224: UserWarning: resource_tracker: "
+    "There appear to be 1 leaked semaphore objects to clean up at shutdown\n  warnings.warn('x')\n"
+)
+_ASGI = (
+    "[2026-02-03 04:07:00] ERROR:    Exception in ASGI application\nTraceback (most recent call last):\n"
+    '  File "/x/starlette/responses.py", line 183, in render\n    return json.dumps(\n'
+    "ValueError: demo floats are no JSON\n\n"
+)
+_HARNESS = (
+    "Traceback (most recent call last):\n"
+    '  File "/x/sglang/test/test_utils.py", line 17, in run\n    self.check()\n'
+    '  File "/usr/lib/python3/unittest/case.py", line 7, in fail\n    raise self.failureException(msg)\n'
+    "AssertionError: 79.59 not less than or equal to 45.9\n"
+)
+
+TEXTS = [
+    ("ready and the text stops", _ARGS + _LOAD + _READY, Outcome.READY, True, None),
+    ("ready, then SIGTERM", _ARGS + _READY + _SIGTERM, Outcome.READY, True, None),
+    (
+        "an orderly stop that calls itself a crash",
+        _ARGS + _READY + _SIGTERM
+        + "[2026-02-03 04:30:00] Subprocess detokenizer (pid=71) crashed with exit code -15. Triggering "
+          "SIGQUIT for cleanup...\n"
+        + _SIGQUIT,
+        Outcome.READY, True, None,
+    ),
+    ("SIGTERM before ready", _ARGS + _LOAD + _SIGTERM, Outcome.KILLED, False, None),
+    ("the text stops while loading", _ARGS + _LOAD, Outcome.UNKNOWN, False, None),
+    ("gone while loading, leftovers cleaned up", _ARGS + _LOAD + _LEAKED, Outcome.KILLED, False, None),
+    ("serving without a ready line in the text", _DECODE.format(m="07") + _DECODE.format(m="08"), Outcome.RUNNING, False, None),
+    ("a child failed and said nothing", _ARGS + _LOAD + _SIGQUIT, Outcome.FAILED, False, None),
+    ("the kernel took a process", _ARGS + _LOAD + "[8.5] Out of memory: Killed process 42 "
+                                                  "(sglang::schedul) total-vm:1kB\n", Outcome.KILLED, False, None),
+    ("the shell says Killed and nothing came before", _ARGS + _LOAD + "Killed\n", Outcome.KILLED, False, None),
+    (
+        "a rank died of signal 9 and only pipes broke",
+        _ARGS + _LOAD + "[2026-02-03 04:06:00] Rank 0 scheduler is dead. Please check if there are "
+                        "relevant logs.\n"
+        + "[2026-02-03 04:06:00] Exit code: -9\nTraceback (most recent call last):\n"
+        + '  File "/app/sglang/launch_server.py", line 14, in <module>\n    launch_server(a)\nEOFError\n',
+        Outcome.KILLED, False, None,
+    ),
+    (
+        "a rank died of signal 11 and only pipes broke",
+        _ARGS + _LOAD + "[2026-02-03 04:06:00] Rank 0 scheduler is dead. Please check if there are "
+                        "relevant logs.\n"
+        + "[2026-02-03 04:06:00] Exit code: -11\n",
+        Outcome.FAILED, False, "Exit code: -11",
+    ),
+    ("children of a ready server are cleaned away", _ARGS + _READY + "[2026-02-03 04:30:00] Child process "
+                                                                     "unexpectedly failed with an exit "
+                                                                     "code 9. pid=7\n", Outcome.READY, True, None),
+    ("a scheduler of a ready server is killed", _ARGS + _READY + "[2026-02-03 04:30:00] Subprocess "
+                                                                 "scheduler_0 (pid=7) crashed with exit "
+                                                                 "code -9. Triggering SIGQUIT for "
+                                                                 "cleanup...\n" + _SIGQUIT, Outcome.KILLED, True, None),
+    ("request error, then batches go on", _ARGS + _READY + _ASGI + _DECODE.format(m="09"), Outcome.READY, True, None),
+    ("request error at the very end of an excerpt", _DECODE.format(m="06") + _ASGI, Outcome.RUNNING, False, "demo floats"),
+    ("soft watchdog", _ARGS + _READY + "[2026-02-03 04:11:31] Scheduler watchdog timeout "
+                                       "(self.watchdog_timeout=300, self.soft=True)\n" + _DECODE.format(m="20"), Outcome.READY, True, None),
+    ("threshold of a test around a ready server", _ARGS + _READY + _DECODE.format(m="09") + _HARNESS, Outcome.READY, True, None),
+    ("Ctrl-C while loading", _ARGS + _LOAD + "Traceback (most recent call last):\n" + '  File "/app/sglang/'
+                                                                                      'launch_server.py", l'
+                                                                                      'ine 3, in <module>'
+                                                                                      '\n    wait()\n' + "KeyboardInterrupt\n", Outcome.KILLED, False, None),
+    ("Ctrl-C on a ready server", _ARGS + _READY + "Traceback (most recent call last):\n" + '  File "/app/sglang/launch_server.py", line 3, in <module>\n    wait()\n' + "KeyboardInterrupt\n", Outcome.READY, True, None),
+    (
+        "own port taken: the ready line is the other server's",
+        _ARGS + "[2026-02-03 04:06:20] ERROR:    [Errno 98] error while attempting to bind on address "
+                "('0.0.0.0', 9001): address already in use\n" + _READY,
+        Outcome.FAILED, False, "address already in use",
+    ),
+    (
+        "probes go on for minutes while nothing else happens",
+        _ARGS + _LOAD + '[2026-02-03 04:09:20] INFO:     10.0.0.5:40000 - "GET /health HTTP/1.1" 503 '
+                        'Service Unavailable\n',
+        Outcome.HUNG, False, None,
+    ),
+    (
+        "an import that failed harmlessly and later fatally",
+        _ARGS + "[2026-02-03 04:05:07] Failed to import from demo_ar with ImportError('libdemo.so: cannot "
+                "open shared object file')\n"
+        + "[2026-02-03 04:06:00 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        + '  File "/app/sglang/srt/layers/demo.py", line 9, in <module>\n    import demo\n'
+        + "ImportError: libdemo.so: cannot open shared object file\n",
+        Outcome.FAILED, False, "libdemo.so",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "ready", "root"), [case[1:] for case in TEXTS], ids=[case[0] for case in TEXTS]
+)
+def test_outcome_follows_from_the_text(text: str, outcome: Outcome, ready: bool, root: str | None) -> None:
+    run = run_of(text)
+
+    assert run.outcome is outcome, run.reason
+    assert run.ready is ready
+    assert run.reason
+    assert (run.root_error is None) == (root is None), run.root_error
+    if root is not None and run.root_error is not None:
+        assert root in run.root_error.message
+
+
+def test_ready_stays_true_when_the_run_fails_later() -> None:
+    run = run_of(_ARGS + _READY + "[2026-02-03 04:11:31] Watchdog timeout (self.watchdog_timeout=300)\n")
+
+    assert (run.outcome, run.ready) == (Outcome.FAILED, True)
+
+
+def test_errors_after_the_order_to_stop_are_its_echoes() -> None:
+    run = run_of(
+        _ARGS + _READY + _SIGTERM
+        + "[2026-02-03 04:30:02] Scheduler hit an exception: Traceback (most recent call last):\n"
+        + '  File "/app/sglang/srt/managers/scheduler.py", line 1, in run_scheduler_process\n    x()\n'
+        + "RuntimeError: demo queue was closed\n"
+    )  # fmt: skip
+
+    (event,) = [event for event in run.events if event.type == "RuntimeError"]
+    assert run.outcome is Outcome.READY
+    assert event.role is EventRole.ECHO
+
+
+_ZERO = datetime(2026, 2, 3, 4, 0, 0)
+
+
+def _conclusion(outcome: Outcome, ready: bool) -> Conclusion:
+    return Conclusion(outcome, ready, Stage.LOAD, "why", None, ())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ready", "code", "signal", "silence", "expected"),
+    [
+        (Outcome.UNKNOWN, False, None, "SIGKILL", 5, Outcome.KILLED),
+        (Outcome.UNKNOWN, False, None, "SIGKILL", 45, Outcome.HUNG),
+        (Outcome.UNKNOWN, False, None, "SIGTERM", 1, Outcome.KILLED),
+        (Outcome.KILLED, False, None, "SIGKILL", 42, Outcome.HUNG),
+        (Outcome.KILLED, False, None, "SIGTERM", 2, Outcome.KILLED),
+        (Outcome.UNKNOWN, False, 1, None, 0, Outcome.FAILED),
+        (Outcome.UNKNOWN, False, None, None, 0, Outcome.UNKNOWN),
+        (Outcome.READY, True, 0, None, 0, Outcome.READY),
+        (Outcome.READY, True, None, "SIGKILL", 0, Outcome.KILLED),
+        (Outcome.READY, True, 1, None, 0, Outcome.FAILED),
+        (Outcome.FAILED, True, None, "SIGKILL", 0, Outcome.FAILED),
+    ],
+)
+@pytest.mark.parametrize("zone", [0, 8, -7, 5.5])
+def test_exit_status_and_silence_say_what_the_text_cannot(
+    outcome: Outcome,
+    ready: bool,
+    code: int | None,
+    signal: str | None,
+    silence: int,
+    expected: Outcome,
+    zone: float,
+) -> None:
+    start, end = _ZERO, _ZERO + timedelta(minutes=2)
+    last_log = end - timedelta(seconds=silence) + timedelta(hours=zone)
+
+    refined, reason = refine(_conclusion(outcome, ready), code, signal, start, end, last_log)
+
+    assert refined is expected, reason
+    assert reason
