@@ -18,9 +18,9 @@ _DASH = b' - "'
 _U = np.uint64
 _BYTE, _POINT, _COLON = _U(0xFF), _U(ord(".")), _U(ord(":"))
 _TAIL_WORDS = 16
-_MOST_TAILS = 2048
+_MOST_TAILS = 256
 _MOST_TRIALS = 64
-"""Tails read one at a time in one block; the other unknown ones go to the careful lane."""
+"""Tails of one block that the careful parser is asked for; lines with other new ones go to it anyway."""
 
 
 class AccessTaker:
@@ -41,21 +41,34 @@ class AccessTaker:
         places, fits = _after_address(text, starts)
         sizes = np.where(fits, ends - places, -1)
         codes = self.tails.codes(text, places, sizes)
-        trials = 0
-        while trials < _MOST_TRIALS and not self.tails.is_full:
-            unknown = np.flatnonzero(fits & (codes < 0) & (sizes > 0) & (sizes <= self.tails.longest))
-            if not unknown.size:
-                break
-            first = int(unknown[0])
-            tail = text.at(places[first] + 8 * np.arange(_TAIL_WORDS)).tobytes()[: int(sizes[first])]
-            fits[first] = False
-            trials += 1
-            line = read(first)
+        unknown = np.flatnonzero((sizes > 0) & (sizes <= self.tails.longest) & (codes < 0))
+        if unknown.size and not self.tails.is_full:
+            learned = self._learn(text, places, sizes, unknown, read)
+            codes[unknown] = self.tails.codes(text, places[unknown], sizes[unknown])
+            codes[learned] = -1
+        return codes
+
+    def _learn(
+        self,
+        text: Text,
+        places: Places,
+        sizes: Places,
+        unknown: Places,
+        read: Callable[[int], AccessLine | None],
+    ) -> list[int]:
+        """Learn the tails that stand there more than once, the commonest first; gives the lines that taught."""
+        keys = self.tails.keys(text, places[unknown], sizes[unknown])
+        _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:_MOST_TRIALS]
+        learned = []
+        for index in unknown[firsts[order[counts[order] > 1]]].tolist():
+            loaded = text.ahead(places[index : index + 1], _TAIL_WORDS)
+            tail = np.concatenate(loaded).tobytes()[: int(sizes[index])]
+            line = read(index)
             if line is not None and self.tails.add(tail) is not None:
                 self.lines.append(line)
-                codes[unknown] = self.tails.codes(text, places[unknown], sizes[unknown])
-                codes[first] = -1
-        return codes
+                learned.append(index)
+        return learned
 
 
 def _after_address(text: Text, starts: Places) -> tuple[Places, Mask]:

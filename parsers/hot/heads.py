@@ -121,7 +121,7 @@ class HeadTaker:
 
     def __init__(self) -> None:
         self.prefixes: list[Prefix] = []
-        self.tags = TextTable(_TAG_WORDS, 1024)
+        self.tags = TextTable(_TAG_WORDS, 256)
         self.ranks: list[str | None] = []
         """Rank of each tag as the careful parser gave it; None for a tag that it read otherwise."""
 
