@@ -56,7 +56,7 @@ class AccessTaker:
         unknown: Places,
         read: Callable[[int], AccessLine | None],
     ) -> list[int]:
-        """Learn the tails that stand there more than once, the commonest first; gives the lines that taught."""
+        """Learn the tails that stand there more than once; gives the lines that taught."""
         keys = self.tails.keys(text, places[unknown], sizes[unknown])
         _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:_MOST_TRIALS]
