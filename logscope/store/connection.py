@@ -1,0 +1,259 @@
+"""Short connections to one store: who may open it, how long others wait, and what is said when they can't.
+
+DuckDB lets one process write or many read, never both. So every question opens, asks and closes;
+a lock held elsewhere is tried again with jitter for some seconds, then the holder is named. Nothing
+outside this package may import duckdb.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from logscope.errors import StoreError, StoreLocked
+from logscope.store import schema
+
+if TYPE_CHECKING:  # duckdb costs 0.13 s to import
+    from duckdb import DuckDBPyConnection
+
+LOCK_PATIENCE = 15.0
+"""Seconds for which a held lock is tried again; a writer holds it for tenths of a second."""
+
+_HOLDER = re.compile(r"\(PID (\d+)\)")
+_IN_PROCESS: dict[Path, threading.RLock] = {}
+_IN_PROCESS_GUARD = threading.Lock()
+
+
+class Database:
+    """One store file, or one store in memory (`path` None)."""
+
+    def __init__(self, path: Path | None, read_only: bool = False, patience: float = LOCK_PATIENCE) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.patience = patience
+        self._held: DuckDBPyConnection | None = None
+        self._held_writes = False
+        self._depth = 0
+        self._is_ours = False
+        self._turn = _turn_of(path)
+
+    def exists(self) -> bool:
+        """True when there is something to read."""
+        return self.path is None or (self.path.exists() and self.path.stat().st_size > 0)
+
+    @contextmanager
+    def reading(self) -> Iterator[DuckDBPyConnection]:
+        """A connection for questions. Nested uses share it, so wrap several questions in one."""
+        with self._turn:
+            self._depth += 1
+            try:
+                yield self._connection(writes=False)
+            except Exception as error:
+                self._translate(error)
+            finally:
+                self._depth -= 1
+                self._release()
+
+    @contextmanager
+    def writing(self) -> Iterator[DuckDBPyConnection]:
+        """A connection that may write; creates the store when it is missing. Not a transaction."""
+        if self.read_only:
+            raise StoreError(f"{self.path}: opened for reading only")
+        with self._turn:
+            if self._held is not None and not self._held_writes:
+                self._close()
+            self._depth += 1
+            try:
+                yield self._connection(writes=True)
+            except Exception as error:
+                self._translate(error)
+            finally:
+                self._depth -= 1
+                if self.path is not None:
+                    self._close()
+                self._release()
+
+    def close(self) -> None:
+        """Lets go of a store in memory; a file is never held between calls."""
+        self._close()
+
+    def _connection(self, writes: bool) -> DuckDBPyConnection:
+        if self._held is None or (writes and not self._held_writes):
+            self._held, self._held_writes = self._open(writes), writes or self.path is None
+        return self._held
+
+    def _release(self) -> None:
+        if self._depth == 0 and self.path is not None:
+            self._close()
+
+    def _close(self) -> None:
+        if self._held is not None:
+            held, self._held, self._held_writes = self._held, None, False
+            held.close()
+
+    def _open(self, writes: bool) -> DuckDBPyConnection:
+        import duckdb
+
+        if self.path is None:
+            connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            schema.create(connection)
+            return connection
+        if not self.exists():
+            if not writes:
+                raise StoreError(f"{self.path}: no store there", "take in logs with 'logscope ingest PATH...'")
+            self._create(self.path)
+        if not self._is_ours or not writes:
+            connection = self._connect(read_only=True)
+            try:
+                version = schema.version_of(connection, self.path)
+            except BaseException:
+                connection.close()
+                raise
+            self._is_ours = True
+            if not writes and version == schema.VERSION:
+                return connection
+            connection.close()
+            if version < schema.VERSION:
+                self._migrate()
+            if not writes:
+                return self._connect(read_only=True)
+        return self._connect(read_only=False)
+
+    def _create(self, path: Path) -> None:
+        """Builds the new store beside its place and links it there, so that nobody sees half of one."""
+        import os
+
+        import duckdb
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half = path.with_name(f".{path.name}.new-{os.getpid()}-{threading.get_ident()}")
+        try:
+            connection = duckdb.connect(":memory:")
+            try:
+                place = str(half).replace("'", "''")
+                connection.execute(f"ATTACH '{place}' AS fresh (STORAGE_VERSION '{schema.STORAGE_VERSION}')")
+                connection.execute("USE fresh")
+                schema.create(connection)
+                connection.execute("CHECKPOINT fresh")
+            finally:
+                connection.close()
+            if path.exists() and path.stat().st_size == 0:
+                half.replace(path)
+            else:
+                _link(half, path)
+        finally:
+            half.unlink(missing_ok=True)
+
+    def _migrate(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self.path}: made by an older LogScope", "run any command that writes to it")
+        connection = self._connect(read_only=False)
+        try:
+            schema.migrate(connection, self.path)
+        finally:
+            connection.close()
+
+    def _connect(self, read_only: bool) -> DuckDBPyConnection:
+        import duckdb
+
+        give_up = time.monotonic() + self.patience
+        pause = 0.01
+        while True:
+            try:
+                return duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS))
+            except duckdb.Error as error:
+                if not _is_lock(error):
+                    raise
+                if time.monotonic() >= give_up:
+                    raise _locked(self.path, error) from None
+            time.sleep(pause * (0.5 + random.random()))
+            pause = min(pause * 1.5, 0.2)
+
+    def _translate(self, error: Exception) -> NoReturn:
+        """DuckDB's errors about the file become StoreError; all others go on as they are."""
+        import duckdb
+
+        text = " ".join(str(error).split())
+        if isinstance(error, OSError):
+            raise StoreError(f"{self.path}: {error.strerror or text}") from error
+        if not isinstance(error, duckdb.Error):
+            raise error
+        if "not a valid DuckDB database" in text:
+            raise StoreError(
+                f"{self.path}: not a LogScope store (no DuckDB file)", "give another --db"
+            ) from error
+        if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
+            raise StoreError(f"{self.path}: {_plain(text)}", "nothing was changed") from error
+        raise error
+
+
+_SETTINGS: tuple[tuple[str, str], ...] = (("autoinstall_known_extensions", "false"),)
+"""Settings of every connection: all processes must use the same ones. Nothing is fetched from a network."""
+
+
+def run_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:
+    """Runs `work` wholly or not at all."""
+    connection.execute("BEGIN")
+    try:
+        work()
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+def _roll_back(connection: DuckDBPyConnection) -> None:
+    import duckdb
+
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb.Error:  # a failed commit has already ended it, or the disk is full: the file is as before
+        return
+
+
+def _turn_of(path: Path | None) -> threading.RLock:
+    """One lock a store and process: DuckDB refuses to open a file for reading and writing at once."""
+    if path is None:
+        return threading.RLock()
+    with _IN_PROCESS_GUARD:
+        return _IN_PROCESS.setdefault(path.absolute(), threading.RLock())
+
+
+def _link(half: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(half)
+    except FileExistsError:
+        return  # another process was faster; its store is as good
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            half.replace(path)
+
+
+def _is_lock(error: Exception) -> bool:
+    text = str(error)
+    return "Could not set lock" in text or "different configuration" in text
+
+
+def _locked(path: Path | None, error: Exception) -> StoreLocked:
+    holder = _HOLDER.search(str(error))
+    if holder is None:
+        return StoreLocked(f"{path}: another process holds the store", "try again when it is done")
+    pid = holder.group(1)
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        command = " ".join(word.decode(errors="replace") for word in words if word)[:120]
+    except OSError:
+        command = ""
+    who = f"process {pid}" + (f" ({command})" if command else "")
+    return StoreLocked(f"{path}: {who} holds the store", "try again when it is done")
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"^(IO|FATAL|TransactionContext) Error: ", "", text)
+    return text if len(text) <= 300 else text[:300] + "…"

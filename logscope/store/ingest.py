@@ -1,0 +1,234 @@
+"""Takes logs into the store: finds what is new, reads it, and writes it in short turns.
+
+Logs are read without the store's lock. What was read is written in groups, one transaction a log, so
+that other writers and readers wait for tenths of a second and a kill leaves whole logs only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from logscope.errors import LogScopeError, NotALaunchLog
+from logscope.store import reader_state
+from logscope.store.batch_rows import BatchRows
+from logscope.store.changes import run_changes
+from logscope.store.connection import Database, run_transaction
+from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
+from logscope.store.loading import KnownLog, StaleKnowledge, write_log, write_source
+from logscope.store.planning import Knowledge, Plan, content_of
+from logscope.store.reading import ReadLog, is_packed, read, stamp_of
+from logscope.store.rebuild import stored_run
+from logscope.store.records import RunId
+from logscope.store.sources import Source, find_sources
+from logscope.store.surroundings import GivenFiles, gather
+from parsers.records import PARSER_VERSION, Run
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from parsers.log import LogReader
+
+GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
+"""A group of logs is written when it is this large, or when its first log has waited this long."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with (path, its number from 1, how many there are) before each input is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A log that was read and not written yet."""
+
+    number: int
+    source: Source
+    plan: Plan
+    log: ReadLog
+    log_id: str
+
+
+class Ingest:
+    """One call of ``ingest``."""
+
+    def __init__(
+        self, database: Database, given: GivenFiles, reparse: bool = False, progress: Progress | None = None
+    ) -> None:
+        self._database = database
+        self._given = given
+        self._reparse = reparse
+        self._progress = progress
+        self._folder = database.path.parent if database.path is not None else None
+        self._knowledge: Knowledge
+        self._waiting: list[_Waiting] = []
+        self._waiting_since = 0.0
+        self._done: dict[int, IngestedPath] = {}
+
+    def run(self, words: Sequence[str | Path]) -> IngestReport:
+        """Takes in everything that the words name. Only trouble with the store itself is raised."""
+        sources, wrong = find_sources(words)
+        with self._database.writing():  # creates the store, and fails early where it may not be written
+            pass
+        self._look_up()
+        try:
+            for number, source in enumerate(sources):
+                if self._progress is not None:
+                    self._progress(source.word, number + 1, len(sources))
+                self._take(number, source)
+                if self._is_due():
+                    self._write_group()
+            self._write_group()
+        finally:
+            for waiting in self._waiting:
+                waiting.log.rows.discard()
+        unfound = (
+            IngestedPath(word, IngestStatus.FAILED, message=error.message, hint=error.hint)
+            for word, error in wrong
+        )
+        return IngestReport((*unfound, *(self._done[number] for number in sorted(self._done))))
+
+    def _look_up(self) -> None:
+        with self._database.reading() as connection:
+            self._knowledge = Knowledge(connection)
+
+    def _take(self, number: int, source: Source) -> None:
+        """Reads one input; what is read waits for the next group."""
+        try:
+            stamp = stamp_of(source)
+            plan = self._knowledge.plan(source, stamp, gather(source.path, self._given), self._reparse)
+            if plan.status is IngestStatus.KNOWN:
+                self._note_known(number, source, plan)
+                return
+            log = self._read(source, plan)
+        except LogScopeError as error:
+            passed_over = isinstance(error, NotALaunchLog) and not source.given
+            status = IngestStatus.SKIPPED if passed_over else IngestStatus.FAILED
+            self._done[number] = IngestedPath(source.word, status, message=error.message, hint=error.hint)
+            return
+        plan = self._knowledge.settled(plan, source, log, self._reparse)
+        if plan.status is IngestStatus.KNOWN:
+            log.rows.discard()
+            self._note_known(number, source, plan)
+            return
+        log_id = self._knowledge.id_for(log, plan.known)
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        self._waiting.append(_Waiting(number, source, plan, log, log_id))
+        self._knowledge.expect(source, log, log_id)
+
+    def _read(self, source: Source, plan: Plan) -> ReadLog:
+        reader = None
+        if plan.status is IngestStatus.GROWN and plan.known is not None and plan.keeps_context:
+            reader = None if self._reparse else self._kept_reader(plan.known)
+        rows = BatchRows(self._folder, continues=reader is not None)
+        start = content_of(plan.known) if plan.known is not None else None
+        watch = [known.size for known in plan.candidates]
+        keep_state = self._database.path is not None and not is_packed(source)
+        try:
+            return read(
+                source, plan.stamp, plan.surroundings, self._knowledge.salt, rows, reader, start, watch, keep_state
+            )
+        except BaseException:
+            rows.discard()
+            raise
+
+    def _kept_reader(self, known: KnownLog) -> LogReader | None:
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT state FROM reader_states WHERE log_id = ? AND parser_version = ?",
+                [known.log_id, PARSER_VERSION],
+            ).fetchone()
+        return None if row is None else reader_state.unpack(row[0])
+
+    def _note_known(self, number: int, source: Source, plan: Plan) -> None:
+        """A log that is in the store already, perhaps under another path."""
+        assert plan.known is not None
+        self._write_group()  # the log may be one that waits
+        log_id, stamp = plan.known.log_id, plan.stamp
+        if not self._knowledge.lies_at(source, stamp, log_id):
+            with self._database.writing() as connection:
+                run_transaction(
+                    connection,
+                    lambda: write_source(connection, source.path, stamp.size, stamp.mtime_ns, log_id),
+                )
+            self._knowledge.expect_path(source, stamp, log_id)
+        with self._database.reading() as connection:
+            runs = _runs_of(connection, log_id)
+        self._done[number] = IngestedPath(source.word, IngestStatus.KNOWN, runs)
+
+    def _is_due(self) -> bool:
+        return bool(self._waiting) and (
+            len(self._waiting) >= GROUP_LOGS
+            or sum(waiting.log.new_bytes for waiting in self._waiting) >= GROUP_BYTES
+            or time.monotonic() - self._waiting_since >= GROUP_SECONDS
+        )
+
+    def _write_group(self) -> None:
+        if not self._waiting:
+            return
+        group, self._waiting = self._waiting, []
+        stale: list[_Waiting] = []
+        try:
+            with self._database.writing() as connection:
+                connection.execute("SET threads = 1")  # cheaper, and the rows pack better
+                for waiting in group:
+                    if not self._write(connection, waiting):
+                        stale.append(waiting)
+        finally:
+            for waiting in group:
+                waiting.log.rows.discard()
+        for waiting in stale:
+            self._look_up()
+            self._take(waiting.number, waiting.source)
+            self._write_group()
+
+    def _write(self, connection: DuckDBPyConnection, waiting: _Waiting) -> bool:
+        """Writes one log; False when another process wrote it meanwhile."""
+        log, plan, source = waiting.log, waiting.plan, waiting.source
+        before: dict[int, Run] = {}
+
+        def work() -> None:
+            if plan.status is IngestStatus.REREAD:
+                before.update(_stored(connection, waiting.log_id))
+            path = _first_path(connection, waiting.log_id) or self._name_of(source)
+            write_log(connection, log, waiting.log_id, plan.known, path)
+            if not source.is_stdin:
+                write_source(connection, source.path, log.stamp.size, log.stamp.mtime_ns, waiting.log_id)
+
+        try:
+            run_transaction(connection, work)
+        except StaleKnowledge:
+            return False
+        changes = tuple(
+            text for run in log.parsed.runs if run.ordinal in before for text in run_changes(before[run.ordinal], run)
+        )
+        self._done[waiting.number] = IngestedPath(
+            source.word,
+            plan.status,
+            _runs_of(connection, waiting.log_id),
+            new_bytes=log.new_bytes,
+            changes=changes,
+            notes=log.parsed.notes,
+        )
+        return True
+
+    def _name_of(self, source: Source) -> str:
+        """Absolute in a store on disk; as given in memory, where nothing outlives the command."""
+        return source.word if self._database.path is None else source.path
+
+
+def _runs_of(connection: DuckDBPyConnection, log_id: str) -> tuple[RunId, ...]:
+    rows = connection.execute("SELECT run_id FROM runs WHERE log_id = ? ORDER BY ordinal", [log_id]).fetchall()
+    return tuple(RunId(row[0]) for row in rows)
+
+
+def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, Run]:
+    rows = connection.execute("SELECT ordinal, run_no FROM runs WHERE log_id = ?", [log_id]).fetchall()
+    return {ordinal: stored_run(connection, run_no).run for ordinal, run_no in rows}
+
+
+def _first_path(connection: DuckDBPyConnection, log_id: str) -> str | None:
+    row = connection.execute("SELECT path FROM runs WHERE log_id = ? LIMIT 1", [log_id]).fetchone()
+    return None if row is None else str(row[0])

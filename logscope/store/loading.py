@@ -1,0 +1,191 @@
+"""Writes one log that was read into the tables, in one transaction: all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from logscope.store import throughput
+from logscope.store.identity import run_id
+from logscope.store.reading import ReadLog
+from logscope.store.records import RunId
+from logscope.store.run_rows import Place, RunTables, zone_of
+from parsers.records import PARSER_VERSION
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SMALL_TABLES = (
+    "runs", "server_args", "env", "model_configs", "model_files", "packages", "host_facts", "events", "tracebacks",
+    "stages",
+)  # fmt: skip
+"""Tables whose rows of a run are written anew when its log has grown."""
+BATCH_TABLES = ("batches", "requests", "throughput_buckets")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLog:
+    """A log as the store holds it."""
+
+    log_id: str
+    content_key: str
+    size: int
+    crc32: int
+    tail_sha256: str
+    parser_version: int
+    context_sha256: str | None
+
+
+class StaleKnowledge(Exception):
+    """Another process wrote this log since it was looked up; look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Ids of a log's runs, in its order."""
+
+    runs: tuple[RunId, ...]
+
+
+def write_log(
+    connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None, path: str
+) -> Written:
+    """Writes a new log (`known` None) or the newer state of a known one. Call it inside a transaction.
+
+    Raises StaleKnowledge when the store no longer holds what `known` says.
+    """
+    _must_be_as_known(connection, log_id, known)
+    numbers = {
+        int(ordinal): int(number)
+        for ordinal, number in connection.execute(
+            "SELECT ordinal, run_no FROM runs WHERE log_id = ?", [log_id]
+        ).fetchall()
+    }
+    _delete(connection, list(numbers.values()), with_batches=not log.continues)
+    for run in log.parsed.runs:
+        if run.ordinal not in numbers:
+            numbers[run.ordinal] = _next_number(connection)
+    _insert_runs(connection, log, log_id, numbers, path)
+    ids = {ordinal: (number, str(run_id(log_id, ordinal))) for ordinal, number in numbers.items()}
+    log.rows.insert(connection, ids)
+    for run in log.parsed.runs:
+        throughput.summarise(connection, numbers[run.ordinal])
+    _write_log_row(connection, log, log_id, known)
+    return Written(tuple(run_id(log_id, run.ordinal) for run in log.parsed.runs))
+
+
+def write_source(
+    connection: DuckDBPyConnection, path: str, size: int | None, mtime_ns: int | None, log_id: str
+) -> None:
+    """Notes that the log lies under this path; another log there before is no longer current."""
+    now = _now()
+    connection.execute(
+        "UPDATE sources SET is_current = false WHERE path = ? AND log_id <> ? AND is_current", [path, log_id]
+    )
+    seen = connection.execute(
+        "UPDATE sources SET file_size = ?, file_mtime_ns = ?, is_current = true, seen_at = ? "
+        "WHERE path = ? AND log_id = ? RETURNING path",
+        [size, mtime_ns, now, path, log_id],
+    ).fetchall()
+    if not seen:
+        connection.execute(
+            "INSERT INTO sources VALUES (?, ?, ?, ?, true, ?, ?)", [path, log_id, size, mtime_ns, now, now]
+        )
+
+
+def delete_runs(connection: DuckDBPyConnection, run_nos: Sequence[int]) -> None:
+    """Removes the runs from every table but notes; logs without a run left go, too."""
+    _delete(connection, run_nos, with_batches=True)
+    connection.execute("DELETE FROM logs WHERE log_id NOT IN (SELECT log_id FROM runs)")
+    connection.execute("DELETE FROM sources WHERE log_id NOT IN (SELECT log_id FROM logs)")
+    connection.execute("DELETE FROM reader_states WHERE log_id NOT IN (SELECT log_id FROM logs)")
+
+
+def _must_be_as_known(connection: DuckDBPyConnection, log_id: str, known: KnownLog | None) -> None:
+    row = connection.execute(
+        "SELECT bytes_read, crc32, parser_version, context_sha256 FROM logs WHERE log_id = ?", [log_id]
+    ).fetchone()
+    expected = (
+        None if known is None else (known.size, known.crc32, known.parser_version, known.context_sha256)
+    )
+    if row != expected:
+        raise StaleKnowledge(log_id)
+
+
+def _delete(connection: DuckDBPyConnection, run_nos: Sequence[int], with_batches: bool) -> None:
+    if not run_nos:
+        return
+    for table in SMALL_TABLES + (BATCH_TABLES if with_batches else ()):
+        connection.execute(
+            f"DELETE FROM {table} WHERE run_no IN (SELECT unnest(?::INTEGER[]))", [list(run_nos)]
+        )
+
+
+def _next_number(connection: DuckDBPyConnection) -> int:
+    row = connection.execute("SELECT nextval('run_numbers')").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _insert_runs(
+    connection: DuckDBPyConnection, log: ReadLog, log_id: str, numbers: dict[int, int], path: str
+) -> None:
+    zone = _zone(connection)
+    tables = RunTables()
+    for run, context in zip(log.parsed.runs, log.contexts, strict=True):
+        own_zone = zone_of(run, context)
+        place = Place(
+            run_no=numbers[run.ordinal],
+            run_id=run_id(log_id, run.ordinal),
+            log_id=log_id,
+            path=path,
+            fallback_time=log.stamp.time,
+            zone=zone if own_zone is None else own_zone,
+        )
+        tables.add(run, context, place)
+    for table in tables.all():
+        table.insert(connection)
+
+
+def _zone(connection: DuckDBPyConnection) -> timedelta:
+    """Printed times minus UTC of the newest run that tells it; zero when none does."""
+    row = connection.execute(
+        "SELECT started_at, context_start FROM runs "
+        "WHERE started_at IS NOT NULL AND context_start IS NOT NULL ORDER BY run_no DESC LIMIT 1"
+    ).fetchone()
+    if row is None:
+        return timedelta(0)
+    quarters = round((row[0] - row[1]) / timedelta(minutes=15))
+    return timedelta(minutes=15 * quarters) if abs(quarters) <= 60 else timedelta(0)
+
+
+def _write_log_row(
+    connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None
+) -> None:
+    content, parsed, now = log.content, log.parsed, _now()
+    facts = [
+        content.key, content.size, parsed.lines, content.crc32, content.tail_sha256, parsed.encoding,
+        parsed.newest_first, list(parsed.notes), PARSER_VERSION, log.context_sha256, now,
+    ]  # fmt: skip
+    if known is None:
+        connection.execute(
+            "INSERT INTO logs (content_key, bytes_read, lines, crc32, tail_sha256, encoding, newest_first, notes, "
+            "parser_version, context_sha256, updated_at, log_id, ingested_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [*facts, log_id, now],
+        )
+    else:
+        connection.execute(
+            "UPDATE logs SET content_key = ?, bytes_read = ?, lines = ?, crc32 = ?, tail_sha256 = ?, encoding = ?, "
+            "newest_first = ?, notes = ?, parser_version = ?, context_sha256 = ?, updated_at = ? WHERE log_id = ?",
+            [*facts, log_id],
+        )
+    connection.execute("DELETE FROM reader_states WHERE log_id = ?", [log_id])
+    if log.state is not None:
+        connection.execute("INSERT INTO reader_states VALUES (?, ?, ?)", [log_id, PARSER_VERSION, log.state])
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

@@ -1,0 +1,181 @@
+"""One input read through the parsers, ready to be written to the store."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from logscope.context import Context
+from logscope.errors import NotALaunchLog, SourceError
+from logscope.store import reader_state
+from logscope.store.batch_rows import BatchRows
+from logscope.store.identity import Content, ContentMeter
+from logscope.store.masking import masked_context
+from logscope.store.sources import Source
+from logscope.store.surroundings import Surroundings, with_local_configs
+from parsers.log import LogReader
+from parsers.outcome import refine
+from parsers.reader import open_log, read_blocks
+from parsers.records import Conclusion, ParsedLog, Run
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """Size and time of a file on disk; None for standard input."""
+
+    size: int | None
+    mtime_ns: int | None
+
+    @property
+    def time(self) -> datetime | None:
+        """Local time without zone, as logs print it."""
+        return None if self.mtime_ns is None else datetime.fromtimestamp(self.mtime_ns / 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """A log as read now, whole or from where an earlier ingest stopped."""
+
+    source: Source
+    stamp: FileStamp
+    content: Content
+    parsed: ParsedLog
+    contexts: tuple[Context | None, ...]
+    """One a run."""
+    context_sha256: str | None
+    rows: BatchRows
+    state: bytes | None
+    new_bytes: int
+    continues: bool
+    """True when only the bytes after an earlier ingest were read."""
+    crc_at: dict[int, int]
+    """CRC-32 after each of the sizes that were asked for, as far as they were reached."""
+
+
+def stamp_of(source: Source) -> FileStamp:
+    """Size and time of the source now. Raises SourceError."""
+    if source.is_stdin:
+        return FileStamp(None, None)
+    try:
+        facts = Path(source.path).stat()
+    except OSError as error:
+        raise SourceError(f"{source.word}: cannot be read: {error.strerror}") from error
+    return FileStamp(facts.st_size, facts.st_mtime_ns)
+
+
+def is_packed(source: Source) -> bool:
+    """True for compressed files and standard input: they cannot be read on from a position."""
+    if source.is_stdin:
+        return True
+    with opened(source) as stream:
+        return type(stream).__module__ not in ("_io", "io")
+
+
+def opened(source: Source) -> BinaryIO:
+    """The source's bytes, decompressed. Raises SourceError."""
+    try:
+        return open_log(source.path)
+    except OSError as error:
+        raise SourceError(f"{source.word}: cannot be read: {error.strerror or error}") from error
+
+
+def read(
+    source: Source,
+    stamp: FileStamp,
+    surroundings: Surroundings,
+    salt: bytes,
+    rows: BatchRows,
+    reader: LogReader | None = None,
+    start: Content | None = None,
+    watch: Sequence[int] = (),
+    keep_state: bool = True,
+) -> ReadLog:
+    """Reads the source, or what came after `start` when a `reader` that stands there is given.
+
+    Raises NotALaunchLog when nothing in it is of an SGLang launch, SourceError when it cannot be read.
+    """
+    meter = ContentMeter(watch)
+    reading = reader or LogReader(salt)
+    reading.on_batches, reading.on_requests = rows.add_batches, rows.add_requests
+    try:
+        with opened(source) as stream:
+            if reader is not None and start is not None:
+                _skip_to(stream, start, meter)
+            for block in read_blocks(stream):
+                meter.feed(block)
+                reading.feed(block)
+            parsed = reading.result()
+    except (OSError, zlib.error, lzma.LZMAError) as error:
+        raise SourceError(f"{source.word}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    content = meter.content()
+    _must_be_a_launch(source, parsed, content, meter)
+    runs = parsed.runs
+    contexts = _contexts(runs, surroundings.context)
+    contexts = tuple(
+        None if context is None else masked_context(context, salt)
+        for context in (with_local_configs(each, run) for each, run in zip(contexts, runs, strict=True))
+    )
+    refined = tuple(_refined(run, context) for run, context in zip(runs, contexts, strict=True))
+    return ReadLog(
+        source=source,
+        stamp=stamp,
+        content=content,
+        parsed=replace(parsed, runs=refined),
+        contexts=contexts,
+        context_sha256=surroundings.sha256,
+        rows=rows,
+        state=reader_state.pack(reading) if keep_state else None,
+        new_bytes=content.size - (start.size if reader is not None and start is not None else 0),
+        continues=reader is not None,
+        crc_at=meter.crc_at,
+    )
+
+
+def _skip_to(stream: BinaryIO, start: Content, meter: ContentMeter) -> None:
+    head = stream.read(min(start.size, 1 << 16))
+    stream.seek(max(0, start.size - (1 << 16)))
+    tail = stream.read(start.size - max(0, start.size - (1 << 16)))
+    meter.continue_from(head, tail, start.crc32, start.size)
+
+
+def _must_be_a_launch(source: Source, parsed: ParsedLog, content: Content, meter: ContentMeter) -> None:
+    if parsed.is_sglang:
+        return
+    if content.size == 0:
+        raise NotALaunchLog(f"{source.word}: empty")
+    if b"\0" in meter.head and parsed.encoding.startswith("utf-8"):
+        raise NotALaunchLog(f"{source.word}: binary, not a log")
+    raise NotALaunchLog(f"{source.word}: nothing of an SGLang launch in it", "give the log of 'sglang.launch_server'")
+
+
+def _contexts(runs: Sequence[Run], context: Context | None) -> tuple[Context | None, ...]:
+    """The context goes to the launch that it was written for: the only one, the one of its time, else the last."""
+    if context is None or not runs:
+        return tuple(None for _ in runs)
+    chosen = len(runs) - 1
+    if len(runs) > 1 and context.start_time is not None:
+        starts = [
+            (abs((run.started_at - context.start_time).total_seconds()), number)
+            for number, run in enumerate(runs)
+            if run.started_at is not None
+        ]
+        nearest = min(starts, default=(None, chosen))
+        if nearest[0] is not None and nearest[0] < 600:
+            chosen = nearest[1]
+    return tuple(context if number == chosen else None for number in range(len(runs)))
+
+
+def _refined(run: Run, context: Context | None) -> Run:
+    """Outcome and reason with what only the surroundings tell: how the process ended, and when."""
+    if context is None:
+        return run
+    conclusion = Conclusion(run.outcome, run.ready, run.stage, run.reason, run.root_error, run.events)
+    outcome, reason = refine(
+        conclusion, context.exit_code, context.exit_signal, context.start_time, context.end_time, run.ended_at
+    )
+    return replace(run, outcome=outcome, reason=reason)

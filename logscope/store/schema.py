@@ -1,0 +1,82 @@
+"""The schema: its version, its numbered migrations, and the description that is generated from it."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from logscope.errors import StoreError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+STORAGE_VERSION = "v1.4.0"
+"""Oldest DuckDB whose clients can open the file; 1.4 is the oldest that LogScope runs with."""
+
+_FOLDER = Path(__file__).with_name("migrations")
+
+
+def migrations() -> tuple[tuple[int, Path], ...]:
+    """(version, SQL file) of every step, oldest first."""
+    files = sorted(_FOLDER.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    return tuple((int(file.name[:4]), file) for file in files)
+
+
+VERSION = 1
+"""The schema that this program reads and writes; equals the last migration (checked by a test)."""
+
+
+def create(connection: DuckDBPyConnection) -> None:
+    """Builds the newest schema in an empty database."""
+    for _, file in migrations():
+        connection.execute(file.read_text(encoding="utf-8"))
+    connection.execute(
+        "INSERT INTO meta VALUES ('program', 'logscope'), ('schema_version', ?), ('salt', ?), ('created_at', ?)",
+        [str(VERSION), secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds")],
+    )
+
+
+def version_of(connection: DuckDBPyConnection, path: Path | None) -> int:
+    """The schema version of the open store. Raises StoreError when the file is none or is newer."""
+    known = connection.execute(
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = 'meta' AND column_name IN ('key', 'value') "
+        "AND database_name = current_database()"
+    ).fetchone()
+    program, version = None, None
+    if known is not None and known[0] == 2:
+        facts = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        program, version = facts.get("program"), facts.get("schema_version")
+    if program != "logscope" or not str(version).isdigit():
+        raise StoreError(f"{path}: a DuckDB file, but not a LogScope store", "give another --db")
+    if int(str(version)) > VERSION:
+        raise StoreError(
+            f"{path}: made by a newer LogScope (schema {version}, this one knows {VERSION})", "upgrade LogScope"
+        )
+    return int(str(version))
+
+
+def migrate(connection: DuckDBPyConnection, path: Path | None) -> None:
+    """Brings an older store forward, in one transaction."""
+    connection.execute("BEGIN")
+    have = version_of(connection, path)
+    for version, file in migrations():
+        if version > have:
+            connection.execute(file.read_text(encoding="utf-8"))
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", [str(VERSION)])
+    connection.execute("COMMIT")
+
+
+def table_definitions(names: tuple[str, ...]) -> list[str]:
+    """The CREATE TABLE statements of these tables as the newest schema has them."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    try:
+        for _, file in migrations():
+            connection.execute(file.read_text(encoding="utf-8"))
+        rows = connection.execute("SELECT table_name, sql FROM duckdb_tables()").fetchall()
+    finally:
+        connection.close()
+    return [sql for name, sql in rows if name in names]

@@ -1,0 +1,107 @@
+"""From words on a command line to files: folders, globs, and what cannot be a log."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from logscope.errors import SourceError
+
+STDIN = "-"
+LOG_NAMES = (".log", ".txt", ".out", ".err", ".jsonl", ".ndjson")
+PACKED_NAMES = (".gz", ".zst", ".xz")
+"""A folder may hold anything; only files with these endings (or none of them: see `_looks_like_a_log`) are tried."""
+
+_SKIPPED_FOLDERS = {"__pycache__", "node_modules", ".git", ".hg", ".venv", "venv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input that may hold a log."""
+
+    path: str
+    """Absolute path, or ``-``."""
+    word: str
+    """The path as it was given or found, not made absolute."""
+    given: bool
+    """True when it was named itself; False when a folder or glob led to it, so that it may be passed over."""
+
+    @property
+    def is_stdin(self) -> bool:
+        return self.path == STDIN
+
+
+def find_sources(words: Sequence[str | Path]) -> tuple[list[Source], list[tuple[str, SourceError]]]:
+    """The inputs that the words name, in order and each once; and the words that name nothing."""
+    found: dict[str, Source] = {}
+    wrong: list[tuple[str, SourceError]] = []
+    for word in map(str, words):
+        try:
+            for source in _sources_of(word):
+                found.setdefault(source.path, source)
+        except SourceError as error:
+            wrong.append((word, error))
+    return list(found.values()), wrong
+
+
+def _sources_of(word: str) -> Iterator[Source]:
+    if word == STDIN:
+        yield Source(STDIN, STDIN, given=True)
+        return
+    path = Path(word).expanduser()
+    if path.is_dir():
+        yield from _in_folder(path, word)
+    elif path.exists():
+        yield Source(_absolute(path), str(path), given=True)
+    elif any(sign in word for sign in "*?["):
+        yield from _by_glob(str(path), word)
+    else:
+        raise SourceError(f"{word}: no such file or folder")
+
+
+def _in_folder(folder: Path, word: str) -> Iterator[Source]:
+    paths = sorted(_walk(folder))
+    if not paths:
+        raise SourceError(f"{word}: no log file in this folder", f"looked for {', '.join(LOG_NAMES)} and packed ones")
+    yield from (Source(_absolute(path), str(path), given=False) for path in paths)
+
+
+def _by_glob(pattern: str, word: str) -> Iterator[Source]:
+    names = sorted(glob.glob(pattern, recursive=True))
+    if not names:
+        raise SourceError(f"{word}: no file fits this pattern")
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            yield from (Source(_absolute(each), str(each), given=False) for each in sorted(_walk(path)))
+        elif not name.endswith(".json"):
+            yield Source(_absolute(path), name, given=len(names) == 1)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    def complain(error: OSError) -> None:
+        raise SourceError(f"{folder}: cannot be listed: {error.strerror}") from error
+
+    for place, folders, names in os.walk(folder, onerror=complain):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for name in names:
+            if _looks_like_a_log(name):
+                yield Path(place) / name
+
+
+def _absolute(path: Path) -> str:
+    """Without ``..``, so that one file has one name; links are kept."""
+    return os.path.abspath(path)
+
+
+def _looks_like_a_log(name: str) -> bool:
+    lower = name.lower()
+    for ending in PACKED_NAMES:
+        lower = lower.removesuffix(ending)
+    stem, dot, ending = lower.rpartition(".")
+    if f".{ending}" in LOG_NAMES or not dot:
+        return True
+    return ending.isdigit() and any(part in stem for part in LOG_NAMES)  # rotated: server.log.1
