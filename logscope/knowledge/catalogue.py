@@ -5,8 +5,10 @@ Everything is decompressed when first asked for; nothing here judges.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -254,6 +256,14 @@ class Catalogue:
         return self.pack.numbers("template.words.H")
 
     @cached_property
+    def _template_words_raw(self) -> bytes:
+        return self._template_words.tobytes()
+
+    @cached_property
+    def _site_templates_raw(self) -> bytes:
+        return self._site_templates.tobytes()
+
+    @cached_property
     def _words_from(self) -> list[int]:
         return _offsets(self.pack.numbers("template.words.n.H"))
 
@@ -266,17 +276,18 @@ class Catalogue:
         vocabulary = self.vocabulary
         return frozenset(vocabulary[at] for at in self.words(template))
 
+    @cached_property
+    def word_counts(self) -> Counter[int]:
+        """Number of wordings that hold each word."""
+        return Counter(self._template_words)
+
+    def templates_with(self, word: int) -> list[int]:
+        """Wordings that hold a word (a place in `vocabulary`)."""
+        return [_owner(self._words_from, at) for at in _all_places(self._template_words_raw, word)]
+
     def rows_with(self, template: int) -> list[int]:
         """All rows that can print a template."""
-        rows: list[int] = []
-        at = -1
-        held = self._site_templates
-        try:
-            while True:
-                at = held.index(template, at + 1)
-                rows.append(_owner(self._templates_from, at))
-        except ValueError:
-            return rows
+        return [_owner(self._templates_from, at) for at in _all_places(self._site_templates_raw, template)]
 
     # -- where sites stand ---------------------------------------------------------------------------
 
@@ -378,6 +389,20 @@ def _guarded(line: str) -> Guarded:
 
 def _offsets(counts: Sequence[int]) -> list[int]:
     return [0, *accumulate(counts)]
+
+
+def _all_places(held: bytes, value: int) -> list[int]:
+    """Every place of a value among two-byte numbers; a search of bytes is ten times an array's `index`."""
+    wanted = value.to_bytes(2, sys.byteorder)
+    found: list[int] = []
+    at = held.find(wanted)
+    while at >= 0:
+        if at % 2 == 0:
+            found.append(at // 2)
+            at = held.find(wanted, at + 2)
+        else:
+            at = held.find(wanted, at + 1)
+    return found
 
 
 def _owner(offsets: Sequence[int], at: int) -> int:

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from logscope.knowledge import library
 from logscope.knowledge.catalogue import FATAL
-from logscope.knowledge.counterpart import Counterpart, counterparts
+from logscope.knowledge.counterpart import Counterpart, counterparts, ends_server, is_gone
+from logscope.knowledge.environment import deprecated_names
 from logscope.knowledge.gates import Flip, changed_defaults, flips, gates_of
 from logscope.knowledge.library import ReleaseView
-from logscope.knowledge.locate import NONE, SHARED, Located, Match, Message, locate, take_apart
+from logscope.knowledge.locate import NEAR, NONE, SHARED, Located, Match, Message, locate, take_apart
+from logscope.knowledge.parser_errors import parser_finding
 from logscope.knowledge.periods import in_words
 from logscope.knowledge.records import Gate, ValidationFinding
-from parsers.records import Frame
+
+if TYPE_CHECKING:
+    from parsers.records import Frame
+
+_MOST_JUDGED = 8
+"""Sites with one text that are compared one by one; more share one fate or none can be told."""
 
 
 def validation(
@@ -32,8 +41,11 @@ def validation(
     if good is None or bad is None:
         return _unknown_release(good_version, bad_version, good, bad)
     told = take_apart(message, error_type)
-    located = locate(bad, told, frames)
     notes = _release_notes(good, bad)
+    said_by_parser = parser_finding(good, bad, message, told.type, notes)
+    if said_by_parser is not None:
+        return said_by_parser
+    located = locate(bad, told, frames)
     if not located.matches:
         return _not_found(good, bad, located, notes)
     return _judged(good, bad, told, located, notes)
@@ -50,45 +62,48 @@ class _Judgement:
 def _judged(
     good: ReleaseView, bad: ReleaseView, told: Message, located: Located, notes: tuple[str, ...]
 ) -> ValidationFinding:
-    judgements = [_judge(good, bad, match) for match in located.matches[:8]]
-    first = judgements[0]
-    others = {one.finding for one in judgements[1:]} - {first.finding}
-    confidence = located.confidence
-    if others:
-        agreeing = [one for one in judgements if one.match.site.kind in FATAL] if told.type else judgements
-        findings = {one.finding for one in agreeing}
-        if len(findings) != 1:
-            listed = ", ".join(sorted({one.match.site.path for one in judgements}))
-            return _finding(
-                good, bad, first, "unknown", SHARED, notes,
-                f"Several checks of {bad.version} say this, and they differ in what happened to them: {listed}.",
-            )  # fmt: skip
-        first = agreeing[0]
-    return _finding(good, bad, first, first.finding, confidence, notes, "")
+    judgements = [_judge(good, bad, match) for match in located.matches[:_MOST_JUDGED]]
+    if told.type and any(one.match.site.kind in FATAL for one in judgements):
+        judgements = [one for one in judgements if one.match.site.kind in FATAL]
+    if located.confidence == NEAR:
+        path = judgements[0].match.site.path
+        why = f"Close to a check in {path} of {bad.version}, but not its text: another build, or reworded."
+        return _finding(good, bad, judgements[0], "unknown", NEAR, notes, why)
+    # The same text in several places: a copy that is new says nothing about the message.
+    older = [one for one in judgements if one.finding != "new"] or judgements
+    if len({one.finding for one in older}) > 1:
+        listed = ", ".join(sorted({one.match.site.path for one in older}))
+        why = f"Several checks of {bad.version} say this, and they fared differently: {listed}."
+        return _finding(good, bad, older[0], "unknown", SHARED, notes, why)
+    return _finding(good, bad, older[0], older[0].finding, located.confidence, notes, "")
 
 
 def _judge(good: ReleaseView, bad: ReleaseView, match: Match) -> _Judgement:
     site = match.site
     pairs = counterparts(good, site, bad)
-    is_fatal = site.kind in FATAL and "c" not in site.flags
-    severe = [one for one in pairs if one.site.kind in FATAL and "c" not in one.site.flags]
-    mild = [one for one in pairs if one.site.kind not in FATAL]
     if not pairs:
         return _Judgement("new", match, None)
-    if is_fatal and not severe:
-        pair = mild[0] if mild else pairs[0]
-        return _Judgement("promoted" if mild else "guard-changed", match, pair)
-    if not is_fatal and not mild:
-        return _Judgement("demoted" if severe else "unchanged", match, pairs[0])
-    pair = severe[0] if is_fatal else mild[0]
-    flipped = (
-        flips(site, [one.site for one in (severe if is_fatal else mild)[:3]], good, bad) if is_fatal else ()
-    )
+    same = [one for one in pairs if ends_server(one.site) == ends_server(site)]
+    if not same and ends_server(site):
+        return _Judgement("promoted", match, pairs[0])
+    if not same:
+        # Where the bad release still raises the same, this message is a branch beside it, not a softer form of it.
+        gone = [one for one in pairs if is_gone(one.site, good, bad)]
+        return _Judgement("demoted", match, gone[0]) if gone else _Judgement("new", match, None)
+    pair = same[0]
+    if "c" in pair.site.flags and "c" not in site.flags and pair.is_same_text:
+        return _Judgement("promoted", match, pair)
+    flipped = flips(site, [one.site for one in _close(same, site)], good, bad)
     if flipped:
         return _Judgement("default-flipped", match, pair, flipped)
     if pair.site.guard != site.guard:
         return _Judgement("guard-changed", match, pair)
     return _Judgement("unchanged" if pair.is_same_text else "reworded", match, pair)
+
+
+def _close(pairs: Sequence[Counterpart], site: SiteFact) -> list[Counterpart]:
+    """The counterparts whose guards are compared: the best, and others of the same function with words."""
+    return [pairs[0], *(one for one in pairs[1:3] if site.templates and one.site.function == pairs[0].site.function)]
 
 
 def _finding(
@@ -100,6 +115,8 @@ def _finding(
     for flip in reversed(one.flips):
         gates = (flip.gate, *(gate for gate in gates if gate.name != flip.gate.name))
     since = _introduced(good, bad, one, finding)
+    from parsers.records import Frame  # with it comes the whole package of parsers, which most callers have loaded
+
     return ValidationFinding(
         finding, confidence, Frame(site.path, one.match.line, site.function), gates, since,
         good.asked, bad.asked, explanation or _explained(good, bad, one, gates, since),
@@ -147,6 +164,8 @@ def _more_notes(one: _Judgement, gates: tuple[Gate, ...], bad: ReleaseView) -> t
             )
         if flip.is_early:
             notes.append(f"{flip.gate.name} stands in front of an early return, not around the check")
+    for gate in gates:
+        notes += _turned_round(gate, bad)
     if "e" in one.match.site.flags:
         notes.append("the check is reached only past an early return: a condition may lie outside of it")
     if "t" in one.match.site.flags:
@@ -165,7 +184,30 @@ def _more_notes(one: _Judgement, gates: tuple[Gate, ...], bad: ReleaseView) -> t
         )  # fmt: skip
         if here is not None and here != one.pair.body:
             notes.append("the function around it was edited between the two releases (weak evidence)")
+    notes += _commit_notes(one, bad)
     return tuple(notes)
+
+
+def _turned_round(gate: Gate, bad: ReleaseView) -> list[str]:
+    """An old DISABLE_X that a release copies into ENABLE_X as it stands: setting it does the opposite."""
+    if gate.kind != "env":
+        return []
+    return [
+        f"{bad.version} copies {old} into {gate.name} as it stands, so {old}=1 now switches it on"
+        for old, is_inverted in deprecated_names(gate.name, bad.asked)
+        if not is_inverted and ("_DISABLE_" in old) != ("_DISABLE_" in gate.name) and "_ENABLE_" in gate.name
+    ]
+
+
+def _commit_notes(one: _Judgement, bad: ReleaseView) -> list[str]:
+    """For a build that was taken in from a git checkout: who last touched the check and its condition."""
+    checkout = bad.catalogue.meta.get("checkout")
+    if not checkout:
+        return []
+    from logscope.knowledge.commits import touched
+
+    told = touched(Path(checkout), one.match.site.path, one.match.line)
+    return [f"{what} was last changed by {commit.id[:12]} ({commit.date}): {commit.subject}" for what, commit in told]
 
 
 def _introduced(good: ReleaseView, bad: ReleaseView, one: _Judgement, finding: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,37 @@ class Commit:
     date: str
     """ISO 8601 day."""
     subject: str
+
+
+def touched(root: Path, path: str, line: int) -> tuple[tuple[str, Commit], ...]:
+    """The commits that last changed the statement at `line` of a file and the condition around it.
+
+    Lines are those of the file as it was taken in; edits that are not committed are not seen.
+    """
+    try:
+        text = (root / path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    spans = _spans(text, line)
+    told = [(what, last_touched(root, path, first, last)) for what, (first, last) in spans.items()]
+    return tuple((what, commit) for what, commit in told if commit is not None)
+
+
+def _spans(text: str, line: int) -> dict[str, tuple[int, int]]:
+    """Lines of the statement at `line` and of the innermost condition that it stands under."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    spans: dict[str, tuple[int, int]] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        if isinstance(node, ast.If) and node.test.lineno < line:
+            spans["the condition"] = (node.test.lineno, node.test.end_lineno or node.test.lineno)
+        elif isinstance(node, ast.Raise | ast.Assert | ast.Expr):
+            spans["the check"] = (node.lineno, node.end_lineno or node.lineno)
+    return spans
 
 
 def last_touched(root: Path, path: str, first_line: int, last_line: int) -> Commit | None:

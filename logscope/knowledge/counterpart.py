@@ -1,18 +1,25 @@
-"""Finds the same check in another release: equal wording first, then like wording, then the same guard."""
+"""Finds the same check in another release: equal wording first, then like wording, then its rank in a function.
+
+A check that was copied (into a new model, a new quantization method) is not the check it was copied from;
+a check that moved is. The difference: after a move the old place no longer has it.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from logscope.knowledge.catalogue import FATAL, SiteFact, Wording
+from logscope.knowledge.catalogue import FATAL, Catalogue, SiteFact, Wording
 from logscope.knowledge.library import ReleaseView
+from logscope.knowledge.likeness import alike
 from logscope.knowledge.wording import MIN_LITERAL
 
 LIKE = 0.65
-"""Least share of common words of two wordings of one check."""
-_SAME_FUNCTION_BONUS = 0.1
+"""Least share of common words of two wordings of one check in one function."""
+_LIKE_ELSEWHERE = 0.8
+"""The same for checks in different functions."""
+_LEAST_WORDS = 3
+_LEAST_WORDS_ELSEWHERE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,50 +32,73 @@ class Counterpart:
     body: int
 
 
+def ends_server(site: SiteFact) -> bool:
+    """Whether a site stops what it is part of: a raise, or a message followed by one."""
+    return site.kind in FATAL or "r" in site.flags
+
+
+def is_gone(other: SiteFact, view: ReleaseView, home: ReleaseView) -> bool:
+    """Whether the release `home` has no check with the text of `other`, a site of `view`, where `view` has it."""
+    catalogue = home.catalogue
+    at = catalogue.path_index(other.path)
+    said = _wordings(other, view)
+    for row in catalogue.rows_in(at, home.index) if at is not None else ():
+        held = catalogue.site(row)
+        if held.function == other.function and ends_server(held) == ends_server(other):
+            if not said or said & _wordings(held, home):
+                return False
+    return True
+
+
+def _wordings(site: SiteFact, view: ReleaseView) -> set[Wording]:
+    return {view.catalogue.wording(one) for one in site.templates}
+
+
 def counterparts(view: ReleaseView, site: SiteFact, home: ReleaseView) -> tuple[Counterpart, ...]:
     """Sites of `view` that stand for `site` of `home`, best first; empty when the check is not there."""
-    equal = list(_equal(view, site, home))
-    if any(one.site.kind in FATAL for one in equal) or (equal and site.kind not in FATAL):
-        return tuple(sorted(equal, key=lambda one: _closeness(one, site), reverse=True))
-    like = list(_like(view, site, home))
-    return tuple(sorted([*equal, *like], key=lambda one: _closeness(one, site), reverse=True))
+    if not site.templates:
+        return tuple(_wordless(view, site, home))
+    equal = [one for one in _equal(view, site, home) if _is_same_check(one, site, view, home)]
+    found = equal
+    if not any(ends_server(one.site) == ends_server(site) for one in equal):
+        found = equal + [one for one in _like(view, site, home) if all(one.site != other.site for other in equal)]
+    return tuple(sorted(found, key=lambda one: _closeness(one, site), reverse=True))
 
 
-def _closeness(one: Counterpart, site: SiteFact) -> tuple[bool, float, bool, bool, bool]:
+def _closeness(one: Counterpart, site: SiteFact) -> tuple[bool, bool, float, bool, bool]:
     other = one.site
-    same_function = other.path == site.path and other.function == site.function
-    same_name = other.function.rpartition(".")[2] == site.function.rpartition(".")[2]
-    return (
-        (other.kind in FATAL) == (site.kind in FATAL),
-        one.likeness,
-        same_function,
-        same_name,
-        other.guard == site.guard,
-    )
+    same_kind = ends_server(other) == ends_server(site)
+    same_guard = other.guard == site.guard
+    return same_kind, _same_function(other, site), one.likeness, same_guard, other.path == site.path
+
+
+def _same_function(one: SiteFact, other: SiteFact) -> bool:
+    return one.function.rpartition(".")[2] == other.function.rpartition(".")[2]
+
+
+def _is_same_check(one: Counterpart, site: SiteFact, view: ReleaseView, home: ReleaseView) -> bool:
+    """In the same function, or moved from a place that `home` no longer has."""
+    in_place = one.site.path == site.path and _same_function(one.site, site)
+    return in_place or is_gone(one.site, view, home)
 
 
 def _equal(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
-    """Sites that can print exactly one of the wordings of `site`; without a wording: path, function and type."""
-    wanted = {home.catalogue.wording(one) for one in site.templates}
-    if not wanted:
-        yield from _wordless(view, site)
-        return
-    same_file = view.catalogue is home.catalogue
-    for template in _templates_like(view, site, wanted, same_file):
+    """Sites that can print exactly one of the wordings of `site`."""
+    wanted = _wordings(site, home)
+    is_long = max(one.literal for one in wanted) >= MIN_LITERAL
+    seen: set[int] = set()
+    for template in _same_templates(view, site, wanted, view.catalogue is home.catalogue):
         for row in view.catalogue.rows_with(template):
-            body = _body(view, row)
+            body = _body(view, row) if row not in seen else None
+            seen.add(row)
             if body is not None:
                 held = view.catalogue.site(row)
-                if home.catalogue.wording(site.templates[0]).literal >= MIN_LITERAL or (
-                    held.function == site.function and held.path == site.path
-                ):
+                if is_long or (held.function == site.function and held.path == site.path):
                     yield Counterpart(held, True, 1.0, body)
 
 
-def _templates_like(
-    view: ReleaseView, site: SiteFact, wanted: set[Wording], same_file: bool
-) -> Iterator[int]:
-    if same_file:
+def _same_templates(view: ReleaseView, site: SiteFact, wanted: set[Wording], is_one_file: bool) -> Iterator[int]:
+    if is_one_file:
         yield from site.templates
         return
     # Another file numbers its wordings by itself; they agree in their hashes.
@@ -77,18 +107,28 @@ def _templates_like(
             yield template
 
 
-def _wordless(view: ReleaseView, site: SiteFact) -> Iterator[Counterpart]:
+def _wordless(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
+    """A check without words: the one with the same condition, else the one of the same rank in its function."""
+    mine = _silent(home, site)
+    others = _silent(view, site)
+    for held, body in others:
+        if held.guard == site.guard:
+            yield Counterpart(held, True, 1.0, body)
+            return
+    rank = next((at for at, (held, _) in enumerate(mine) if held.row == site.row), None)
+    if rank is not None and len(mine) == len(others):
+        yield Counterpart(others[rank][0], True, 0.7, others[rank][1])
+
+
+def _silent(view: ReleaseView, site: SiteFact) -> list[tuple[SiteFact, int]]:
+    """Checks without words of the same kind and class in the function of `site`, by line."""
     at = view.catalogue.path_index(site.path)
+    found: list[tuple[SiteFact, int]] = []
     for place in view.catalogue.places_in(at, view.index) if at is not None else ():
         held = view.catalogue.site(place.row)
-        if (
-            held.function == site.function
-            and held.kind == site.kind
-            and held.type == site.type
-            and not held.templates
-        ):
-            likeness = 1.0 if held.guard == site.guard else 0.7
-            yield Counterpart(held, True, likeness, place.body)
+        if (held.function, held.kind, held.type, held.templates) == (site.function, site.kind, site.type, ()):
+            found.append((held, place.body))
+    return found
 
 
 def _body(view: ReleaseView, row: int) -> int | None:
@@ -100,45 +140,44 @@ def _body(view: ReleaseView, row: int) -> int | None:
 
 
 def _like(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
-    """Sites with a similar wording: in the same file first, then anywhere."""
-    wanted = [home.catalogue.word_hashes(one) for one in site.templates]
-    wanted = [one for one in wanted if len(one) >= 3]
-    if not wanted:
-        return
-    at = view.catalogue.path_index(site.path)
-    near = list(_alike(view, site, wanted, view.catalogue.rows_in(at, view.index) if at is not None else []))
+    """Sites with a similar wording: in the same function where there is one, else moved ones."""
+    wanted = [words for one in site.templates if len(words := home.catalogue.word_hashes(one)) >= _LEAST_WORDS]
+    catalogue = view.catalogue
+    at = catalogue.path_index(site.path)
+    rows = catalogue.rows_in(at, view.index) if at is not None else []
+    near = [
+        one
+        for row in rows
+        if (likeness := _likeness(catalogue, row, wanted)) >= LIKE and (one := _made(view, row, likeness))
+    ]
+    near = [
+        one
+        for one in near
+        if _same_function(one.site, site) or (_is_like_enough(one, site) and is_gone(one.site, view, home))
+    ]
     if near:
         yield from near
         return
-    yield from _alike(view, site, wanted, view.catalogue.all_rows(view.index))
+    best: dict[int, float] = {}
+    for words in wanted:
+        for likeness, template in alike(catalogue, words, LIKE) if len(words) >= _LEAST_WORDS_ELSEWHERE else ():
+            for row in catalogue.rows_with(template):
+                best[row] = max(best.get(row, 0.0), likeness)
+    for row, likeness in sorted(best.items()):
+        one = _made(view, row, likeness)
+        if one is not None and is_gone(one.site, view, home) and _is_like_enough(one, site):
+            yield one
 
 
-def _alike(
-    view: ReleaseView, site: SiteFact, wanted: list[frozenset[int]], rows: Iterable[int]
-) -> Iterator[Counterpart]:
-    catalogue = view.catalogue
-    vocabulary = catalogue.vocabulary
-    sought = [frozenset(_places(vocabulary, one)) for one in wanted]
-    sizes = [len(one) for one in wanted]
-    for row in rows:
-        best = 0.0
-        for template in catalogue.templates_of(row):
-            words = catalogue.words(template)
-            for target, size in zip(sought, sizes, strict=True):
-                shared = sum(1 for word in words if word in target)
-                best = max(best, shared / max(size, len(words)))
-        if best < LIKE - _SAME_FUNCTION_BONUS:
-            continue
-        held = catalogue.site(row)
-        same = held.function.rpartition(".")[2] == site.function.rpartition(".")[2]
-        likeness = best + (_SAME_FUNCTION_BONUS if same else 0.0)
-        body = _body(view, row)
-        if likeness >= LIKE and body is not None:
-            yield Counterpart(held, False, min(likeness, 0.99), body)
+def _is_like_enough(one: Counterpart, site: SiteFact) -> bool:
+    return one.likeness >= (LIKE if _same_function(one.site, site) else _LIKE_ELSEWHERE)
 
 
-def _places(vocabulary: list[int], words: frozenset[int]) -> Iterator[int]:
-    for word in words:
-        at = bisect_left(vocabulary, word)
-        if at < len(vocabulary) and vocabulary[at] == word:
-            yield at
+def _likeness(catalogue: Catalogue, row: int, wanted: Sequence[frozenset[int]]) -> float:
+    held = [catalogue.word_hashes(template) for template in catalogue.templates_of(row)]
+    return max((len(one & words) / max(len(one), len(words), 1) for one in held for words in wanted), default=0.0)
+
+
+def _made(view: ReleaseView, row: int, likeness: float) -> Counterpart | None:
+    body = _body(view, row)
+    return None if body is None else Counterpart(view.catalogue.site(row), False, min(likeness, 0.99), body)

@@ -44,6 +44,13 @@ def own_setting(name: str, version: str | None) -> tuple[str, ...]:
     return tuple(plain(use[1]) for use in uses if use[0] == "set" and use[1] not in (None, "<computed>"))
 
 
+def deprecated_names(name: str, version: str | None) -> tuple[tuple[str, bool], ...]:
+    """(older variable, is its meaning turned round) of those that a release copies into `name`."""
+    view = library.view(version)
+    rows = [] if view is None else library.value_at(view.catalogue.environment["renamed"], view.index) or ()
+    return tuple((old, how == "inverted") for old, new, how in rows if new == name)
+
+
 def env_life(name: str) -> Life | None:
     """From the packaged releases; the note says how its text is judged and who sets it."""
     shipped = library.packaged()
@@ -53,8 +60,8 @@ def env_life(name: str) -> Life | None:
     told = [[since, None if uses is None else default_of(uses)] for since, uses in changes]
     spans = periods(told, shipped.releases)
     renamed = library.value_at(shipped.environment["renamed"], len(shipped.releases) - 1) or ()
-    older = next((old for new, old in renamed if new == name), None)
-    newer = next((new for new, old in renamed if old == name), None)
+    older = next((old for old, new, _ in renamed if new == name), None)
+    newer = next((new for old, new, _ in renamed if old == name), None)
     newest = next(uses for _, uses in reversed(changes) if uses is not None)
     return Life(name, "env", spans[0].first, spans[-1].last, spans, newer, older, _note(newest))
 

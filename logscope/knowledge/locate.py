@@ -10,9 +10,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from logscope.knowledge.catalogue import FATAL, SiteFact, Wording
 from logscope.knowledge.library import ReleaseView
+from logscope.knowledge.likeness import alike
 from logscope.knowledge.wording import (
     ANCHOR,
     MIN_LITERAL,
@@ -22,7 +24,9 @@ from logscope.knowledge.wording import (
     split_head,
     word_hashes,
 )
-from parsers.records import Frame
+
+if TYPE_CHECKING:
+    from parsers.records import Frame
 
 FRAME, UNIQUE, SHARED, NEAR, NONE = "frame", "unique template", "shared template", "near miss", "none"
 
@@ -30,6 +34,9 @@ _LONGEST_MESSAGE = 6000
 _COVERAGE = 0.35
 """Share of the message that a wording's literal text must cover when it does not begin the message."""
 _BEGINNING_COVERAGE = 0.12
+_NEAR = 0.75
+"""Share of common words of a near miss, by the larger of the two counts."""
+_NEAR_WORDS = 6
 _BELOW = re.compile(
     r"(?:^|.*[/\\])sglang[/\\](?=(?:srt|lang|cli|jit_kernel|kernels|multimodal_gen)[/\\]|[^/\\]+\.py$)"
 )
@@ -213,10 +220,34 @@ def by_wording(view: ReleaseView, message: Message) -> Located:
         one for one in _worded(view, message) if _type_fits(one.site, message) or one.site.kind not in FATAL
     ]
     if not found:
-        return Located((), NONE, "foreign: no check of this release has this text")
+        return _near(view, message) or Located((), NONE, "foreign: no check of this release has this text")
     found.sort(key=lambda one: _rank(one, message), reverse=True)
     best = [one for one in found if _rank(one, message)[:3] == _rank(found[0], message)[:3]]
     return Located(tuple(best), UNIQUE if len(best) == 1 else SHARED)
+
+
+def _near(view: ReleaseView, message: Message) -> Located | None:
+    """A wording that shares nearly all of its words with the message: another build's, or a reworded one."""
+    if len(message.words) < _NEAR_WORDS:
+        return None
+    catalogue = view.catalogue
+    found: list[tuple[float, Match]] = []
+    for likeness, template in alike(catalogue, message.words, _NEAR):
+        for row in catalogue.rows_with(template):
+            site = catalogue.site(row)
+            line = _line_of(view, row)
+            if line is not None and _type_fits(site, message):
+                found.append((likeness, Match(site, template, 0, False, line)))
+    if not found:
+        return None
+    best = max(found, key=lambda one: one[0])
+    return Located((best[1],), NEAR)
+
+
+def _line_of(view: ReleaseView, row: int) -> int | None:
+    catalogue = view.catalogue
+    places = catalogue.places_in(catalogue.path_of(row), view.index)
+    return next((place.line for place in places if place.row == row), None)
 
 
 def _rank(match: Match, message: Message) -> tuple[bool, bool, int, bool]:
@@ -236,12 +267,9 @@ def _worded(view: ReleaseView, message: Message) -> Iterator[Match]:
         if fit is None:
             continue
         for row in catalogue.rows_with(template):
-            site = catalogue.site(row)
-            place = next(
-                (p for p in catalogue.places_in(catalogue.path_of(row), view.index) if p.row == row), None
-            )
-            if place is not None:
-                yield Match(site, template, fit[0], fit[1], place.line)
+            line = _line_of(view, row)
+            if line is not None:
+                yield Match(catalogue.site(row), template, fit[0], fit[1], line)
 
 
 def _candidates(view: ReleaseView, message: Message) -> Iterator[int]:

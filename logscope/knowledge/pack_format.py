@@ -36,6 +36,10 @@ class Pack:
         self._places: dict[str, tuple[int, int]] = json.loads(self._bytes[10 : 10 + size])
         self._start = 10 + size
 
+    def names(self) -> tuple[str, ...]:
+        """Names of the sections."""
+        return tuple(self._places)
+
     def raw(self, name: str) -> bytes:
         """The bytes of a section; empty when there is none."""
         place = self._places.get(name)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from logscope.knowledge import library
 from logscope.knowledge.arguments import argument_fact, flags_of
 from logscope.knowledge.records import ArgumentFact
-from parsers.records import Argument
+
+if TYPE_CHECKING:
+    from parsers.records import Argument
 
 USER, DEFAULT, DERIVED, UNKNOWN = "user", "default", "derived", "unknown"
 
@@ -45,17 +48,16 @@ def passed_names(argv: Sequence[str], version: str | None, printed: Sequence[str
 
 
 def _name_of(flag: str, flags: Mapping[str, str], printed: frozenset[str]) -> str | None:
-    spelled = flag if flag.startswith("--") else flag
-    dashed = "--" + spelled.lstrip("-").replace("_", "-") if spelled.startswith("--") else spelled
-    for one in (spelled, dashed):
+    dashed = "--" + flag[2:].replace("_", "-") if flag.startswith("--") else flag
+    for one in (flag, dashed):
         if one in flags:
             return flags[one]
-    own = spelled.lstrip("-").replace("-", "_")
+    own = flag.lstrip("-").replace("-", "_")
     if own in printed:
         return own
     if own.startswith("no_") and (own[3:] in printed or f"--{own[3:].replace('_', '-')}" in flags):
         return flags.get(f"--{own[3:].replace('_', '-')}", own[3:])
-    if spelled.startswith("--"):
+    if flag.startswith("--"):
         begun = {name for known, name in flags.items() if known.startswith(dashed)}
         if len(begun) == 1:
             return begun.pop()

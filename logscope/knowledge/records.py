@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from parsers.records import Frame, Json
+if TYPE_CHECKING:  # only names of annotations: facts can be asked for without loading the parsers
+    from parsers.records import Frame, Json
 
 
 @dataclass(frozen=True, slots=True)

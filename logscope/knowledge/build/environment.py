@@ -81,16 +81,30 @@ def _declared(name: str, call: ast.Call) -> Iterable[EnvUse]:
         yield EnvUse(name, "declared", literal_repr(given), kind)
 
 
-def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str]]:
-    """(new, old) from calls of helpers that say a variable is deprecated."""
-    found: dict[tuple[str, str], None] = {}
+def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str, str]]:
+    """(one name, the other, ``inverted`` or '') from code that says a variable is deprecated.
+
+    Which of the two is the older differs by release; the table that knows what is declared puts them in order.
+    """
+    found: dict[tuple[str, str, str], None] = {}
     for node in nodes:
         if isinstance(node, ast.Call) and "deprecated" in dotted(node.func).lower():
-            names = [
-                one.value
-                for one in (*node.args, *(k.value for k in node.keywords))
-                if isinstance(one, ast.Constant) and isinstance(one.value, str) and ENV_NAME.match(one.value)
-            ]
+            names = _env_names([*node.args, *(one.value for one in node.keywords)])
             if len(names) == 2:
-                found[names[0], names[1]] = None
+                found[names[0], names[1], ""] = None
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(value, ast.Call) and "deprecated" in dotted(value.func).lower() and key is not None:
+                    names = _env_names([key, *value.args, *(one.value for one in value.keywords)])
+                    how = "inverted" if any("invert" in dotted(one.value) for one in value.keywords) else ""
+                    if len(names) == 2:
+                        found[names[1], names[0], how] = None
     return sorted(found)
+
+
+def _env_names(nodes: Iterable[ast.expr]) -> list[str]:
+    return [
+        one.value
+        for one in nodes
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and ENV_NAME.match(one.value)
+    ]

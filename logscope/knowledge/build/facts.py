@@ -36,7 +36,7 @@ class Site:
     templates: tuple[Template, ...]
     flags: str
     """``c``: caught in the same function; ``h``: a call of a raise-or-warn helper; ``t``: the helper can also only warn;
-    ``e``: past an early return."""
+    ``e``: past an early return; ``r``: a message followed by a raise or an exit in its own block."""
     line: int
     span: int
     """Lines of the statement after the first."""
@@ -89,8 +89,8 @@ class FileFacts:
     sites: list[Site] = field(default_factory=list)
     helpers: list[Helper] = field(default_factory=list)
     env: list[EnvUse] = field(default_factory=list)
-    renamed_env: list[tuple[str, str]] = field(default_factory=list)
-    """(new, old)."""
+    renamed_env: list[tuple[str, str, str]] = field(default_factory=list)
+    """(one name, the other, ``inverted`` or '')."""
     writes: list[ArgWrite] = field(default_factory=list)
     names: frozenset[str] = frozenset()
     """Strings used as keys of dicts, where a file declares overrides."""

@@ -31,8 +31,8 @@ class ReleaseFacts:
     """Arguments written later."""
     env: dict[str, list[EnvUse]] = field(default_factory=dict)
     """Name -> distinct uses."""
-    renamed_env: dict[str, str] = field(default_factory=dict)
-    """New -> old."""
+    renamed_env: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Old -> (new, ``inverted`` or '')."""
     files: dict[str, tuple[Site, ...]] = field(default_factory=dict)
     """Path below ``sglang/`` -> its sites by line."""
 
@@ -83,7 +83,16 @@ def read_release(tree: SourceTree, cache: FileCache) -> ReleaseFacts:
     for path, facts in sorted(by_file.items()):
         _add_file(release, path, facts)
     release.env = {name: _distinct(uses) for name, uses in sorted(release.env.items())}
+    for facts in by_file.values():
+        for one, other, how in facts.renamed_env:
+            # The declared one is the new one: the order of the two in the call changed over the releases.
+            new, old = (one, other) if _is_declared(release, one) or not _is_declared(release, other) else (other, one)
+            release.renamed_env[old] = (new, how)
     return release
+
+
+def _is_declared(release: ReleaseFacts, name: str) -> bool:
+    return any(use.action == "declared" for use in release.env.get(name, ()))
 
 
 def _add_helped(texts: dict[str, str], by_file: dict[str, FileFacts], cache: FileCache) -> None:
@@ -115,7 +124,6 @@ def _add_file(release: ReleaseFacts, path: str, facts: FileFacts) -> None:
         )
     for use in facts.env:
         release.env.setdefault(use.name, []).append(use)
-    release.renamed_env.update(facts.renamed_env)
     for write in facts.writes:
         if write.name in declared:
             if is_resolution(path):

@@ -11,7 +11,7 @@ from logscope.knowledge.build.facts import FileFacts, Helper
 from logscope.knowledge.build.sites import SiteWalk
 from logscope.knowledge.build.writes import argument_writes, override_names
 
-SCANNER = 2
+SCANNER = 4
 """Raised when the same file gives other facts; part of the cache's key."""
 
 

@@ -48,6 +48,8 @@ class _Frame:
     body_hash: int
     caught: tuple[str, ...] = ()
     """Exception classes that handlers around swallow."""
+    goes_on: bool = True
+    """False where a later statement of the same block raises or exits."""
 
 
 @dataclass(slots=True)
@@ -70,7 +72,8 @@ class SiteWalk:
 
     def _block(self, body: list[ast.stmt], held: tuple[_Condition, ...], frame: _Frame, outer: str) -> None:
         early: tuple[_Condition, ...] = ()
-        for statement in body:
+        for at, statement in enumerate(body):
+            frame.goes_on = not any(_ends(one) for one in body[at + 1 :])
             self._statement(statement, held + early, frame, outer)
             if isinstance(statement, ast.If) and not statement.orelse and _leaves(statement.body):
                 early = (*early, _Condition(statement.test, False, True))
@@ -209,6 +212,8 @@ class SiteWalk:
             )
         if any(one.is_early for one in held):
             flags += "e"
+        if kind in ("error", "warning", "info") and not frame.goes_on:
+            flags += "r"
         found += _named_in(given)
         site = Site(
             frame.name, kind, level, short_hash(guard), _distinct(found), _templates(given), flags,
@@ -344,6 +349,13 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 def _leaves(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Return | ast.Continue | ast.Break)
+
+
+def _ends(node: ast.stmt) -> bool:
+    """A raise or an exit: what was logged just before it belongs to it."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return dotted(node.value.func) in _EXITS
+    return isinstance(node, ast.Raise)
 
 
 def _reraises(body: list[ast.stmt]) -> bool:

@@ -64,7 +64,7 @@ def environment_table(facts: Sequence[ReleaseFacts]) -> dict[str, Any]:
         )
         for name in names
     }
-    renamed = _changes([sorted(map(list, one.renamed_env.items())) for one in facts])
+    renamed = _changes([[[old, *to] for old, to in sorted(one.renamed_env.items())] for one in facts])
     return {"uses": uses, "renamed": renamed}
 
 

@@ -58,7 +58,7 @@ def _environment(release: ReleaseFacts, at: int, table: dict[str, Any]) -> None:
         uses = value_at(changes, at)
         if uses is not None:
             release.env[name] = [EnvUse(name, action, default, kind) for action, default, kind in uses]
-    release.renamed_env = {new: old for new, old in value_at(table["renamed"], at) or ()}
+    release.renamed_env = {old: (new, how) for old, new, how in value_at(table["renamed"], at) or ()}
 
 
 def _sites(catalogue: Catalogue, releases: list[ReleaseFacts]) -> None:

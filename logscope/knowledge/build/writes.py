@@ -20,10 +20,24 @@ def argument_writes(nodes: Iterable[ast.AST], path: str) -> list[ArgWrite]:
     """The distinct writes to attributes of the arguments in one file."""
     own = is_resolution(path)
     found: dict[tuple[str, bool], bool] = {}
-    for node in nodes:
+    held = list(nodes)
+    copied = _copied_from_the_parser(held) if own else frozenset()
+    for node in held:
+        if id(node) in copied:
+            continue
         for name, certain, none in _written(node, own):
             found[name, certain] = found.get((name, certain), False) or none
     return [ArgWrite(name, certain, none) for (name, certain), none in sorted(found.items())]
+
+
+def _copied_from_the_parser(nodes: Iterable[ast.AST]) -> frozenset[int]:
+    """Nodes of ``from_cli_args``: it copies what was passed to the field of another name, and changes nothing."""
+    return frozenset(
+        id(inner)
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and node.name == "from_cli_args"
+        for inner in ast.walk(node)
+    )
 
 
 def _written(node: ast.AST, own: bool) -> Iterable[tuple[str, bool, bool]]:

@@ -1,0 +1,40 @@
+"""Finds wordings that share most of their words, by the rarest words first: no pass over all wordings."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from math import ceil
+
+from logscope.knowledge.catalogue import Catalogue
+
+
+def alike(catalogue: Catalogue, words: frozenset[int], least: float) -> Iterator[tuple[float, int]]:
+    """(likeness, template) of every wording with at least `least` of common words.
+
+    Likeness is the number of common words by the larger of the two counts, so a wording has to hold one of
+    any ``(1 - least) * n + 1`` words of the n asked for: only the rarest of them are looked up.
+    """
+    sought = frozenset(_places(catalogue.vocabulary, words))
+    if not sought:
+        return
+    counts = catalogue.word_counts
+    enough = ceil(len(words) * (1 - least)) + 1
+    rarest = sorted(sought, key=lambda place: (counts[place], place))[:enough]
+    seen: set[int] = set()
+    for place in rarest:
+        for template in catalogue.templates_with(place):
+            if template in seen:
+                continue
+            seen.add(template)
+            held = catalogue.words(template)
+            share = sum(1 for word in held if word in sought) / max(len(words), len(held))
+            if share >= least:
+                yield share, template
+
+
+def _places(vocabulary: list[int], words: Iterable[int]) -> Iterator[int]:
+    for word in words:
+        at = bisect_left(vocabulary, word)
+        if at < len(vocabulary) and vocabulary[at] == word:
+            yield at
