@@ -1,0 +1,185 @@
+"""From the words of a command to runs, and to the history in which they are seen.
+
+A word that is a path is read now, into a store in memory; any other word names a run of the store on disk,
+which is only read. Where a path needs the history of the store, the memory begins as a copy of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from logscope.cli.common import store_path
+
+if TYPE_CHECKING:
+    from logscope.explain.records import Explanation
+    from logscope.store import Store
+    from logscope.store.records import SeriesPoint, StoredRun
+
+SERIES_POINTS = 240
+"""Points of a plotted curve: more than a page has columns for."""
+
+_LAUNCH = re.compile(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explained diff with the stores that may hold the rows of its runs."""
+
+    explanation: Explanation
+    stores: tuple[Store, ...]
+
+    def series(self) -> Mapping[str, Sequence[SeriesPoint]]:
+        """Decode throughput over time of both runs, for the plots."""
+        diff = self.explanation.diff
+        sides = {"good": diff.good, "bad": diff.bad}
+        return {side: self._points(stored) for side, stored in sides.items() if stored is not None}
+
+    def _points(self, stored: StoredRun) -> Sequence[SeriesPoint]:
+        for store in self.stores:
+            series = store.series(stored.run_id, "gen_throughput", SERIES_POINTS)
+            if series.points:
+                return series.points
+        return ()
+
+
+def add_given_files(parser: argparse.ArgumentParser) -> None:
+    """Adds `--config ROLE=FILE` and `--env-file FILE`."""
+    parser.add_argument(
+        "--config",
+        action="append",
+        default=[],
+        metavar="ROLE=FILE",
+        help="config.json of the target or draft model of the last RUN, as in target=FILE",
+    )
+    parser.add_argument(
+        "--env-file",
+        type=Path,
+        metavar="FILE",
+        help="environment of the last RUN's launch: NAME=value lines or JSON",
+    )
+
+
+def all_runs(options: argparse.Namespace, words: Sequence[str]) -> list[StoredRun]:
+    """Every run that the words name: all launches of a log, one run of the store."""
+    from logscope.store import Store
+
+    runs: list[StoredRun] = []
+    for number, word in enumerate(words, start=1):
+        if is_log(word):
+            store = Store.in_memory()
+            found = _take(store, word, options, is_last=number == len(words))
+            runs += [store.load(run_id) for run_id in found]
+        else:
+            runs.append(_disk(options).load(word))
+    return [_as_seen_from_here(stored) for stored in runs]
+
+
+def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explained:
+    """The diff of `bad` with `good`, or with its baseline in the folder or the store of the options."""
+    from logscope.compare import compare
+    from logscope.explain import explain
+
+    store = _history(options, bad, good)
+    chosen = None if good is None else store.load(_one(store, good, options, is_last=False))
+    failing = store.load(_one(store, bad, options, is_last=True))
+    diff = compare(store, failing, chosen)
+    seen = None if diff.good is None else _as_seen_from_here(diff.good)
+    diff = replace(diff, bad=_as_seen_from_here(diff.bad), good=seen)
+    disk = _disk(options)
+    stores = (store, disk) if store.path is None and disk.exists() else (store,)
+    return Explained(explain(diff, store, getattr(options, "rules", None)), stores)
+
+
+def is_log(word: str) -> bool:
+    """True when `word` is standard input, or a path that is there."""
+    return word == "-" or Path(_split(word)[0]).expanduser().exists()
+
+
+def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
+    """The store in which the runs are compared."""
+    from logscope.errors import UsageError
+    from logscope.store import Store
+
+    folder = getattr(options, "folder", None)
+    if folder is not None:
+        if good is not None:
+            raise UsageError("--in looks for the good run in a folder", "leave out GOOD or --in")
+        if not is_log(bad):
+            raise UsageError(f"{bad}: no such log", "with --in, BAD is a log's path")
+        store = Store.in_memory()
+        _take(store, str(folder), options, is_last=False)
+        return store
+    words = [bad] if good is None else [good, bad]
+    disk = _disk(options)
+    if not any(map(is_log, words)):
+        return disk
+    if good is not None and all(map(is_log, words)):
+        return Store.in_memory()
+    return Store.copy_in_memory(store_path(options)) if disk.exists() else Store.in_memory()
+
+
+def _one(store: Store, word: str, options: argparse.Namespace, is_last: bool) -> str:
+    """A reference to the run that `word` names in `store`: of a log with several launches, the last one."""
+    return _take(store, word, options, is_last)[-1] if is_log(word) else word
+
+
+def _take(store: Store, word: str, options: argparse.Namespace, is_last: bool) -> Sequence[str]:
+    """Reads a log (or a folder of them) into a store in memory; the ids of the runs that `word` names."""
+    from logscope.errors import NotALaunchLog, RunNotFound, SourceError
+
+    path, ordinal = _split(word)
+    report = store.ingest(
+        [path],
+        config_files=_given_configs(options) if is_last else None,
+        env_file=options.env_file if is_last else None,
+    )
+    for failure in report.failed:
+        raise SourceError(failure.message, failure.hint)
+    if not report.runs:
+        raise NotALaunchLog(f"{word}: no SGLang launch in it")
+    if ordinal is None:
+        return report.runs
+    if not 1 <= ordinal <= len(report.runs):
+        raise RunNotFound(f"{path}: holds {len(report.runs)} launches, no #{ordinal}")
+    return [report.runs[ordinal - 1]]
+
+
+def _split(word: str) -> tuple[str, int | None]:
+    """``PATH#2`` as path and ordinal; a file whose own name ends so is a path."""
+    launch = _LAUNCH.match(word)
+    if launch is None or Path(word).expanduser().exists():
+        return word, None
+    return launch["path"], int(launch["ordinal"])
+
+
+def _given_configs(options: argparse.Namespace) -> dict[str, Path]:
+    from logscope.errors import UsageError
+
+    configs: dict[str, Path] = {}
+    for word in options.config:
+        role, sign, file = word.partition("=")
+        if role not in ("target", "draft") or not sign or not file:
+            raise UsageError(f"--config {word}: not target=FILE or draft=FILE")
+        configs[role] = Path(file)
+    return configs
+
+
+def _disk(options: argparse.Namespace) -> Store:
+    from logscope.store import Store
+
+    return Store.open(store_path(options), read_only=True)
+
+
+def _as_seen_from_here(stored: StoredRun) -> StoredRun:
+    """Paths below the working folder are shown from there, as the user would type them."""
+    return replace(stored, path=_seen(stored.path), paths=tuple(map(_seen, stored.paths)))
+
+
+def _seen(path: str) -> str:
+    place = Path(path)
+    return str(place.relative_to(Path.cwd())) if place.is_relative_to(Path.cwd()) else path
