@@ -216,7 +216,7 @@ def test_no_difference_is_lost_and_none_invented(left: dict[str, Any], right: di
     diff = diff_of(make_run("good", left), make_run("bad", right))
 
     differing = {name for name in {*left, *right} if name not in left or name not in right}
-    shared = {name for name in left.keys() & right.keys()}
+    shared = left.keys() & right.keys()
     named = {row.name for row in diff.args}
     assert differing <= named
     assert all(repr(left[name]) != repr(right[name]) for name in named & shared)
