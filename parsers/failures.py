@@ -40,6 +40,7 @@ _INTRODUCTION = regex.compile(
     r"|[Ww]arm-?up|hit an exception|^(?:ERROR|FAIL): "
 )
 """Sentences that stand above a traceback and say which part of a server, or what else, it belongs to."""
+_DUMP_STARTS = frozenset({"Rece", "Fini", "self", "obj=", "Dump"})
 _DUMPED = regex.compile(
     r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests"
     r"|server_args=)"
@@ -57,6 +58,7 @@ _FAULT_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _LETTERS = frozenset("EFW[")
 """First letters of lines whose level is a letter before digits (glog, c10d)."""
+MAX_QUOTED_LINES = 500
 MAX_DUMP_LINES = 600
 MAX_CACHE = 4096
 MAX_CACHED_LENGTH = 600
@@ -92,6 +94,8 @@ class FailureReader:
         """Shapes (lines without their digits) of lines that no rule can take."""
         self._plain: set[str] = set()
         """Lines that looked like errors and were none."""
+        self._quoting: dict[str, tuple[int, int]] = {}
+        """Dumps of requests that go on: lines that they may still have, and their open brackets."""
         self._warned: dict[str, int] = {}
         """Line of the latest Python warning of a source: its source line follows."""
         self._dumps: dict[str, _Dump] = {}
@@ -112,6 +116,8 @@ class FailureReader:
         if line.at is not None:
             self._last_at = line.at
         if self._pending and self._finish_pending(line, stage):
+            return True
+        if (self._quoting or body[:4] in _DUMP_STARTS) and self._is_quoted(line):
             return True
         if tracebacks.open or HEADER in body:
             taken = self._feed_traceback(line, stage)
@@ -156,6 +162,20 @@ class FailureReader:
         if taken.rule.id == "python-warning" or taken.rule.id == "leaked-resources":
             self._warned[line.label] = line.number
         return True
+
+    def _is_quoted(self, line: Line) -> bool:
+        """True for the lines of a dump of requests that goes on below its first line."""
+        label, body = line.label, line.body
+        left, depth = self._quoting.pop(label, (0, 0))
+        if line.has_head or not left:
+            left, depth = (MAX_QUOTED_LINES, 0) if _DUMPED.match(body) else (0, 0)
+            goes_on = False
+        else:
+            goes_on = True
+        depth += sum(body.count(one) for one in "([{") - sum(body.count(one) for one in ")]}")
+        if left > 1 and depth > 0:
+            self._quoting[label] = (left - 1, depth)
+        return goes_on
 
     def _is_warning_source(self, line: Line) -> bool:
         """True for the source line that Python prints below a warning."""

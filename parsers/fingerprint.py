@@ -28,13 +28,13 @@ _MASKS = regex.compile(
               |(?<![\w/-])[A-Za-z]:\\[^\s'"]++)
     | (?P<file>(?<![\w./-])(?:[\w+@-]++[./])*[\w+@-]++\.(?:py|pyx|cc|cpp|cu|cuh|h|hpp|so|json|jsonl
               |safetensors|bin|pt|pth|gguf|txt|log|yaml|yml|toml|ts|rs|c|jinja|model|whl|lock)\b(?:\.\d++)*(?::\d++)*+)
-    | (?P<addr>\b0[xX][0-9a-fA-F]++\b)
-    | (?P<host>(?<![\w.-])(?:[A-Za-z][\w-]*+\.)*[A-Za-z][\w-]*+:\d{2,5}\b(?=[^\w.]|$))
+    | (?P<addr>\b0[xX][0-9a-fA-F]{3,}+\b)
     | (?P<hash>\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}+\b)
     | (?P<token>(?<![\w])(?=\w*\d\w*\d)(?=\w*[a-zA-Z])(?!sm\d)[0-9A-Za-z]{16,}+(?!\w))
     | (?P<rank>\b(?:(?:ATTN_CP|MOE_DP|TP|DP|PP|EP|CP|DCP|WORKER|[Rr]ank|GPU|gpu|NPU|npu|[Tt]hread|Process|cuda
               |hip|xpu|musa|node|Node|worker|scheduler|layer|layers|device|local_rank)(?=[-_:#=]?\d))[-_:#=]?\d++\b
               |(?<=\[)[EWIF]\d{3,4}(?=\s))
+    | (?P<host>(?<![\w.-])(?:[A-Za-z][\w-]*+\.)*[A-Za-z][\w-]*+:\d{2,5}\b(?=[^\w.]|$))
     | (?P<number>(?<![\w.])[-+]?\d[\d_,]*+(?:\.\d++)?(?:[eE][-+]?\d++)?(?:[xX](?=\d))?
               |(?<=[xX.\]])\d++(?:\.\d++)?(?![\w])|(?<=[xX])\d++)
     """,

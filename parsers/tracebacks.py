@@ -35,7 +35,7 @@ _FRAME = regex.compile(
     r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$'
 )
 _EXCEPTION = regex.compile(
-    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: "
+    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_<][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: "
     r"?(?P<message>.*))?$"
 )
 _CLASS_NAME = regex.compile(
