@@ -1,0 +1,271 @@
+"""What all screens share: one line on top, a find field, a status line, work off the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Input, Static
+from textual.worker import get_current_worker
+
+from logscope.errors import LogScopeError
+from logscope.tui.harmless import harmless, plain
+from logscope.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from logscope.tui.app import LogScopeApp
+
+T = TypeVar("T")
+SMALLEST = (60, 16)
+"""Columns and lines below which one line says what is needed."""
+BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]
+"""Columns from which a class is set on screens."""
+FILTER_PAUSE = 0.15
+"""Seconds after the last key before a filter is applied."""
+
+
+@dataclass
+class Answered(Message):
+    """A worker has its answer."""
+
+    group: str
+    value: Any
+    then: Callable[[Any], None]
+
+
+@dataclass
+class Failed(Message):
+    """A worker met something that the user can do something about."""
+
+    group: str
+    error: LogScopeError
+
+
+class Page(Screen[None]):
+    """Base of every screen."""
+
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "find", "Find", id="page.find", tooltip="filter the list, search the text"),
+        Binding("n", "next_hit(1)", "Next hit", show=False, id="page.next_hit"),
+        Binding("N", "next_hit(-1)", "Previous hit", show=False, id="page.previous_hit"),
+        Binding("escape", "escape", "Back", show=False, id="page.escape"),
+        Binding("r", "reload", "Read again", show=False, id="page.reload"),
+        Binding("z", "zoom", "Enlarge", show=False, id="page.zoom"),
+        Binding("y", "copy", "Copy", id="page.copy", tooltip="copy the full value"),
+        Binding("Y", "copy_row", "Copy row", show=False, id="page.copy_row"),
+    ]
+    NAME: ClassVar[str] = ""
+    SEARCHES: ClassVar[bool] = False
+    """True: ``/`` searches the text; False: it filters the list."""
+
+    @property
+    def scope(self) -> LogScopeApp:
+        """The application, with its own type."""
+        return self.app  # type: ignore[return-value]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: dict[str, float] = {}
+        self._filter_timer: Any = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top", markup=False)
+        with Container(id="body"):
+            yield from self.body()
+        yield Input(id="find", placeholder="type to find, enter keeps it, esc clears it", compact=True)
+        yield Static(id="status", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+        yield Static(id="too-small", markup=False)
+
+    def body(self) -> ComposeResult:
+        """The widgets between top line and status line."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        self.query_one("#find").display = False
+        self.set_interval(0.5, self._tick)
+
+    # -- size -------------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        wanted = event.size.width >= SMALLEST[0] and event.size.height >= SMALLEST[1]
+        notice = self.query_one("#too-small", Static)
+        notice.update(
+            plain(
+                f"LogScope needs {SMALLEST[0]}x{SMALLEST[1]}, this is {event.size.width}x{event.size.height}"
+            )
+        )
+        self.set_class(not wanted, "-too-small")
+
+    # -- work off the event loop ------------------------------------------------------------------
+
+    def ask(self, group: str, work: Callable[[Callable[[], bool]], T], then: Callable[[T], None]) -> None:
+        """Runs `work(cancelled)` in a thread and `then(value)` here; a newer call replaces an older."""
+        self._asked[group] = monotonic()
+
+        def run() -> None:
+            worker = get_current_worker()
+            try:
+                value = work(lambda: worker.is_cancelled)
+            except LogScopeError as error:
+                if not worker.is_cancelled:
+                    self.post_message(Failed(group, error))
+                return
+            if not worker.is_cancelled:
+                self.post_message(Answered(group, value, then))
+
+        self.run_worker(run, name=group, group=group, exclusive=True, thread=True)
+
+    @on(Answered)
+    def _answered(self, message: Answered) -> None:
+        message.stop()
+        self._asked.pop(message.group, None)
+        if self.is_attached:
+            self.status("")
+            message.then(message.value)
+
+    @on(Failed)
+    def _failed(self, message: Failed) -> None:
+        message.stop()
+        self._asked.pop(message.group, None)
+        self.trouble(message.error)
+
+    def trouble(self, error: LogScopeError) -> None:
+        """One sentence, the cause and the next step on the status line; the old data stays."""
+        hint = f" ({error.hint})" if error.hint else ""
+        self.status(f"! {error.message}{hint}", "-error")
+
+    def _tick(self) -> None:
+        """After 150 ms a running question is said, with the time that it has taken."""
+        if self._asked:
+            longest = monotonic() - min(self._asked.values())
+            if longest > 0.15:
+                self.status(f"reading… {longest:.0f} s  (esc stops it)")
+
+    def status(self, text: str, kind: str = "") -> None:
+        """Sets the status line."""
+        line = self.query_one("#status", Static)
+        line.update(plain(text))
+        line.set_class(kind == "-error", "-error")
+
+    def top(self, text: str) -> None:
+        """Sets the line on top."""
+        self.query_one("#top", Static).update(plain(f"{self.NAME}  {text}"))
+
+    # -- finding ----------------------------------------------------------------------------------
+
+    @property
+    def main_list(self) -> LineList | None:
+        """The list that ``/`` works on."""
+        found = self.query(LineList)
+        return found.first() if found else None
+
+    def action_find(self) -> None:
+        field = self.query_one("#find", Input)
+        field.display = True
+        field.focus()
+
+    @on(Input.Changed, "#find")
+    def _find_changed(self, event: Input.Changed) -> None:
+        if self._filter_timer is not None:
+            self._filter_timer.stop()
+        self._filter_timer = self.set_timer(FILTER_PAUSE, lambda: self.find(event.value))
+
+    @on(Input.Submitted, "#find")
+    def _find_submitted(self, event: Input.Submitted) -> None:
+        if self._filter_timer is not None:
+            self._filter_timer.stop()
+        self.find(event.value)
+        self.focus_main()
+        self.query_one("#find").display = bool(event.value) and not self.SEARCHES
+
+    def find(self, text: str) -> None:
+        """Filters or searches the main list."""
+        target = self.main_list
+        if target is None:
+            return
+        if self.SEARCHES:
+            target.search(text)
+        else:
+            target.filter(text)
+            if text:
+                self.status(f"{len(target.rows):,} of {target.total:,} rows hold '{harmless(text)}'")
+
+    def focus_main(self) -> None:
+        """Puts the focus on the main widget."""
+        if self.main_list is not None:
+            self.main_list.focus()
+
+    def action_next_hit(self, step: int) -> None:
+        if self.main_list is not None and not self.main_list.next_hit(step):
+            self.status("no row holds what was searched")
+
+    # -- leaving ----------------------------------------------------------------------------------
+
+    def action_escape(self) -> None:
+        """Clears the filter, else stops what runs, else goes back; never out."""
+        field = self.query_one("#find", Input)
+        if field.display or field.value:
+            field.value = ""
+            field.display = False
+            self.find("")
+            self.focus_main()
+        elif self._asked:
+            self.workers.cancel_node(self)
+            self._asked.clear()
+            self.status("stopped")
+        elif self.has_class("-zoomed") or self.has_class("-second"):
+            self.remove_class("-zoomed", "-second")
+            self.focus_main()
+        else:
+            self.scope.go_back(leave=False)
+
+    # -- panes and copying ------------------------------------------------------------------------
+
+    def action_zoom(self) -> None:
+        focused: Widget | None = self.focused
+        second = focused is not None and any(
+            node.has_class("side") for node in focused.ancestors_with_self if isinstance(node, Widget)
+        )
+        self.set_class(second, "-second-zoomed")
+        self.toggle_class("-zoomed")
+
+    def action_reload(self) -> None:
+        self.reload()
+
+    def reload(self) -> None:
+        """Reads what is shown again."""
+
+    def copied(self) -> str:
+        """What ``y`` copies."""
+        row = self.main_list.row if self.main_list is not None else None
+        return "" if row is None else row.copy or row.text
+
+    def copied_row(self) -> str:
+        """What ``Y`` copies: the row as Markdown."""
+        row = self.main_list.row if self.main_list is not None else None
+        return "" if row is None else f"- `{row.sign.value}` {row.text}"
+
+    def action_copy(self) -> None:
+        self.scope.copy_text(self.copied())
+
+    def action_copy_row(self) -> None:
+        self.scope.copy_text(self.copied_row())
+
+    def report(self) -> str:
+        """The current view as Markdown."""
+        rows = self.main_list.rows if self.main_list is not None else ()
+        lines = [
+            f"## {row.text}" if row.tone == "heading" else f"- `{row.sign.value}` {row.text}" for row in rows
+        ]
+        return f"# {self.NAME}\n\n" + "\n".join(lines) + "\n"

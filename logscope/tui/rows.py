@@ -1,0 +1,67 @@
+"""Rows of the lists: what a screen shows, with the evidence that a row leads to. Built by pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Sign(StrEnum):
+    """The first column of every list; colour only repeats what the sign says."""
+
+    ADDED = "+"
+    GONE = "-"
+    CHANGED = "~"
+    SAME = "="
+    ERROR = "!"
+    UNKNOWN = "?"
+    NONE = " "
+
+
+class Tone(StrEnum):
+    """What a row's colour repeats; the names are component classes of the list."""
+
+    NORMAL = "normal"
+    HEADING = "heading"
+    GOOD = "good"
+    BAD = "bad"
+    WARNING = "warning"
+    CHANGED = "changed"
+    MUTED = "muted"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a log that a row's evidence stands on."""
+
+    run: str
+    """``good`` or ``bad``, or a run id."""
+    path: str
+    line: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a list."""
+
+    text: str
+    """What is shown after the sign, already laid out for the width."""
+    sign: Sign = Sign.NONE
+    tone: Tone = Tone.NORMAL
+    key: str = ""
+    """Identity over reloads: the selected row stays selected."""
+    places: tuple[Place, ...] = ()
+    detail: tuple[str, ...] = ()
+    """Lines for the side pane."""
+    copy: str = ""
+    """The full value that ``y`` copies; the text when empty."""
+    search: str = field(default="", repr=False)
+    """What a filter looks at; the text when empty."""
+    is_difference: bool = False
+    """A stop for ``]`` and ``[``."""
+
+    @property
+    def haystack(self) -> str:
+        """Lower case text that filters and searches look at."""
+        return (self.search or self.text).casefold()

@@ -1,0 +1,130 @@
+"""The rows of the Runs screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from logscope.store.records import RunFacts
+from logscope.tui.harmless import fit, fit_middle, harmless
+from logscope.tui.rows import Row, Sign, Tone
+
+SORTS = ("started", "outcome", "version", "model", "tok/s", "ready")
+_SIGNS = {
+    "ready": (Sign.ADDED, Tone.GOOD),
+    "running": (Sign.ADDED, Tone.GOOD),
+    "failed": (Sign.ERROR, Tone.BAD),
+    "killed": (Sign.GONE, Tone.WARNING),
+    "hung": (Sign.CHANGED, Tone.WARNING),
+    "unknown": (Sign.UNKNOWN, Tone.MUTED),
+}
+
+
+_WIDTHS = {
+    "outcome": 8,
+    "started": 11,
+    "version": 11,
+    "model": 16,
+    "tp/dp": 5,
+    "stage": 13,
+    "ready": 6,
+    "tok/s": 8,
+    "log": 24,
+    "host": 12,
+    "note": 16,
+}
+"""Column -> its least width, in the order of the screen."""
+_LEAVING = ("note", "host", "stage", "tp/dp", "ready", "tok/s", "version", "started")
+"""The order in which columns are left out where the list is narrow."""
+
+
+def _shown_columns(width: int) -> list[tuple[str, int]]:
+    shown = dict(_WIDTHS)
+    for name in _LEAVING:
+        if sum(shown.values()) + len(shown) + 2 <= width:
+            break
+        del shown[name]
+    spare = max(0, width - 2 - sum(shown.values()) - len(shown))
+    shown["log"] += spare * 2 // 3
+    shown["model"] += spare - spare * 2 // 3
+    return list(shown.items())
+
+
+def columns_heading(width: int, sort: str, is_reversed: bool) -> str:
+    """The titles over the list, with an arrow at the sorted column."""
+    arrow = "↑" if is_reversed else "↓"
+    return " ".join(fit(name + (arrow if name == sort else ""), w) for name, w in _shown_columns(width))
+
+
+def run_rows(
+    facts: Sequence[RunFacts], width: int, marked: set[str], sort: str, is_reversed: bool
+) -> list[Row]:
+    """One row a run."""
+    columns = _shown_columns(width)
+    ordered = _sorted(facts, sort, is_reversed)
+    return [_row(run, columns, run.run_id in marked) for run in ordered]
+
+
+def _sorted(facts: Sequence[RunFacts], sort: str, is_reversed: bool) -> list[RunFacts]:
+    keys = {
+        "outcome": lambda run: str(run.outcome),
+        "version": lambda run: run.sglang_version or "",
+        "model": lambda run: run.model_path or "",
+        "tok/s": lambda run: -(run.gen_median or -1.0),
+        "ready": lambda run: run.ready_seconds if run.ready_seconds is not None else 1e12,
+    }
+    ordered = list(facts) if sort == "started" else sorted(facts, key=keys[sort])
+    return ordered[::-1] if is_reversed else ordered
+
+
+def _row(run: RunFacts, columns: list[tuple[str, int]], is_marked: bool) -> Row:
+    cells = _cells(run)
+    text = " ".join(
+        fit_middle(cells[name], w) if name in ("model", "log") else fit(cells[name], w) for name, w in columns
+    )
+    sign, tone = _SIGNS.get(run.outcome, (Sign.UNKNOWN, Tone.MUTED))
+    if run.outcome == "failed" and run.mark == "good":
+        sign, tone = Sign.ADDED, Tone.GOOD
+    searched = " ".join((*cells.values(), run.path, run.root_type or "", run.root_message or "", run.run_id))
+    return Row(("▶ " if is_marked else "") + text, sign, tone, run.run_id, copy=run.path, search=searched)
+
+
+def _cells(run: RunFacts) -> dict[str, str]:
+    dp = f"/{run.dp_size}" if run.dp_size and run.dp_size > 1 else ""
+    return {
+        "outcome": run.mark or str(run.outcome),
+        "started": f"{run.started_at:%m-%d %H:%M}" if run.started_at else "-",
+        "version": run.sglang_version or "?",
+        "model": harmless(_short(run.model_path)),
+        "tp/dp": f"{run.tp_size or '?'}{dp}",
+        "stage": str(run.stage or "-"),
+        "ready": "-" if run.ready_seconds is None else f"{run.ready_seconds:.0f} s",
+        "tok/s": "-" if run.gen_median is None else f"{run.gen_median:,.1f}",
+        "log": harmless(_short(run.path) + (f"#{run.ordinal}" if run.ordinal > 1 else "")),
+        "host": harmless(run.host or ""),
+        "note": harmless(run.note or ""),
+    }
+
+
+def _short(path: str | None) -> str:
+    return (path or "?").rstrip("/").rsplit("/", 1)[-1]
+
+
+def run_detail(run: RunFacts) -> tuple[str, ...]:
+    """What the side pane says of a run before its verdict is known."""
+    root = f"{run.root_type}: {run.root_message}" if run.root_type else "no error"
+    mark = f"marked {run.mark}" + (f": {run.note}" if run.note else "") if run.mark else "not marked"
+    return (
+        f"{run.outcome}: {run.reason}",
+        "",
+        root,
+        "",
+        f"log      {run.path}",
+        f"run      {run.run_id}",
+        f"model    {run.model_path or '?'}",
+        f"sglang   {run.sglang_version or '?'}",
+        f"parallel tp {run.tp_size or '?'}, dp {run.dp_size or '?'}, "
+        f"pp {run.pp_size or '?'}, ep {run.ep_size or '?'}",
+        f"spec     {run.speculative_algorithm or 'none'}",
+        f"quant    {run.quantization or 'none'}",
+        mark,
+    )

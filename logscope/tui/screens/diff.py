@@ -1,0 +1,161 @@
+"""The Diff screen: verdict first, then causes with remedies, then everything that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from logscope.explain.records import Explanation
+from logscope.tui.diff_rows import DiffView, diff_rows, side_title
+from logscope.tui.harmless import harmless, plain
+from logscope.tui.page import Page
+from logscope.tui.rows import Row
+from logscope.tui.widgets.evidence import EvidencePane
+from logscope.tui.widgets.line_list import LineList
+
+
+class DiffPage(Page):
+    """One failing run beside its baseline."""
+
+    NAME = "Diff"
+    SEARCHES = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right_square_bracket", "difference(1)", "Next difference", id="diff.next", key_display="]"),
+        Binding(
+            "left_square_bracket", "difference(-1)", "Previous difference", show=False, id="diff.previous"
+        ),
+        Binding("e", "error(1)", "Next error", show=False, id="diff.next_error"),
+        Binding("E", "error(-1)", "Previous error", show=False, id="diff.previous_error"),
+        Binding("w", "warning(1)", "Next warning", show=False, id="diff.next_warning"),
+        Binding("W", "warning(-1)", "Previous warning", show=False, id="diff.previous_warning"),
+        Binding("right_curly_bracket", "context(1)", "More context", show=False, id="diff.more"),
+        Binding("left_curly_bracket", "context(-1)", "Less context", show=False, id="diff.less"),
+        Binding("u", "unchanged", "Unchanged", id="diff.unchanged", tooltip="show or hide what is the same"),
+        Binding("v", "volatile", "Volatile", show=False, id="diff.volatile"),
+        Binding("x", "swap", "Swap sides", show=False, id="diff.swap"),
+        Binding("b", "as_baseline", "Choose baseline", show=False, id="diff.baseline"),
+        Binding("o", "pager", "Open in $PAGER", show=False, id="diff.open"),
+    ]
+
+    def __init__(self, bad: str = "last-failed", good: str | None = None) -> None:
+        super().__init__()
+        self.bad, self.good = bad, good
+        self.explanation: Explanation | None = None
+        self._unchanged = self._volatile = False
+        self._around = 2
+
+    def body(self) -> ComposeResult:
+        yield Static(id="verdict", markup=False)
+        yield Static(id="baseline", markup=False)
+        with Horizontal(id="panes"):
+            yield LineList(id="list", placeholder="reading the run and its baseline…")
+            yield EvidencePane(id="evidence")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(LineList).focus()
+        self.reload()
+
+    def reload(self) -> None:
+        bad, good = self.bad, self.good
+
+        def work(cancelled: Callable[[], bool]) -> Explanation:
+            return self.scope.service.explanation(bad, good)
+
+        self.ask("diff", work, self._show)
+
+    def _show(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+        diff = explanation.diff
+        self.top(f"{side_title(diff.bad, 'bad')}   {side_title(diff.good, 'good')}")
+        self.query_one("#verdict", Static).update(Text(harmless(explanation.verdict)))
+        self.query_one("#baseline", Static).update(plain(f"baseline: {diff.baseline.reason}"))
+        self._fill()
+        rows = self.query_one(LineList).rows
+        first = next((row.key for row in rows if row.key.startswith("cause:")), "root")
+        self.query_one(LineList).select(first)
+
+    def _fill(self) -> None:
+        if self.explanation is not None:
+            listing = self.query_one(LineList)
+            view = DiffView(max(listing.size.width, 58), self._unchanged, self._volatile)
+            listing.show(diff_rows(self.explanation, view))
+
+    def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
+        self._evidence(message.row)
+
+    def _evidence(self, row: Row | None) -> None:
+        pane = self.query_one(EvidencePane)
+        if row is None:
+            pane.clear()
+            return
+        pane.detail(row.detail)
+        if row.places:
+            places, context = row.places, self._around
+            self.ask(
+                "evidence", lambda cancelled: self.scope.service.excerpts(places, context), pane.excerpts
+            )
+
+    def on_line_list_opened(self, message: LineList.Opened) -> None:
+        if message.row.places:
+            self.scope.open_log(message.row.places[-1], self.explanation)
+        else:
+            self.add_class("-second")
+            self.query_one(EvidencePane).focus()
+
+    # -- actions ----------------------------------------------------------------------------------
+
+    def _go(self, wanted: Callable[[Row], bool], step: int, what: str) -> None:
+        if not self.query_one(LineList).go_to(wanted, step):
+            self.status(f"no {what} here")
+
+    def action_difference(self, step: int) -> None:
+        self._go(lambda row: row.is_difference, step, "difference")
+
+    def action_error(self, step: int) -> None:
+        self._go(lambda row: row.key == "root" or ":error" in row.key, step, "error")
+
+    def action_warning(self, step: int) -> None:
+        self._go(lambda row: ":warning" in row.key, step, "warning")
+
+    def action_context(self, step: int) -> None:
+        self._around = min(max(self._around + step, 0), 20)
+        self._evidence(self.query_one(LineList).row)
+        self.status(f"{self._around} line(s) around the evidence")
+
+    def action_unchanged(self) -> None:
+        self._unchanged = not self._unchanged
+        self._fill()
+        self.status("unchanged rows are shown" if self._unchanged else "unchanged rows are hidden")
+
+    def action_volatile(self) -> None:
+        self._volatile = not self._volatile
+        self._fill()
+        self.status("volatile values are shown" if self._volatile else "volatile values are hidden")
+
+    def action_swap(self) -> None:
+        if self.explanation is not None and self.explanation.diff.good is not None:
+            diff = self.explanation.diff
+            assert diff.good is not None
+            self.bad, self.good = diff.good.run_id, diff.bad.run_id
+            self.reload()
+
+    def action_as_baseline(self) -> None:
+        self.scope.choose_baseline()
+
+    def action_pager(self) -> None:
+        row = self.query_one(LineList).row
+        if row is not None and row.places:
+            self.scope.open_outside(row.places[-1])
+        else:
+            self.status("this row has no line of a log")
+
+    def report(self) -> str:
+        """The diff as the Markdown report of the command line."""
+        return "" if self.explanation is None else self.scope.service.markdown(self.explanation)

@@ -1,0 +1,79 @@
+"""Help: the keys that act now, first those of the focused pane, then the screen's, then everybody's."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+_NAMES = {
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
+}
+
+
+class HelpPage(ModalScreen[None]):
+    """All keys of the screen below, per pane."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "close", "Close", id="help.close"),
+        Binding("j,down", "scroll(1)", "Down", show=False, id="help.down"),
+        Binding("k,up", "scroll(-1)", "Up", show=False, id="help.up"),
+    ]
+
+    def __init__(self, below: Screen[object]) -> None:
+        super().__init__()
+        self._below = below
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog"):
+            yield Static(self._text(), markup=False)
+
+    def _text(self) -> Text:
+        text = Text()
+        text.append("Keys\n", style="bold")
+        focused = self._below.focused
+        for node in [*([] if focused is None else focused.ancestors_with_self), self._below.app]:
+            bindings = node.__class__.__dict__.get("BINDINGS", ())
+            inherited = [b for base in type(node).__mro__ for b in base.__dict__.get("BINDINGS", ())]
+            rows = [b for b in (inherited or bindings) if isinstance(b, Binding) and b.description and b.id]
+            if rows:
+                text.append(f"\n{_title(node)}\n", style="bold")
+                for binding in _once(rows):
+                    text.append(f"  {_keys(binding):<22} {binding.tooltip or binding.description}\n")
+        text.append("\n+ added  - gone  ~ changed  = same  ! error  ? not known\n")
+        return text
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def action_scroll(self, step: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=step * 3, animate=False)
+
+
+def _title(node: object) -> str:
+    name = getattr(node, "NAME", "") or type(node).__name__
+    return {
+        "LogScopeApp": "everywhere",
+        "LineList": "this list",
+        "EvidencePane": "this pane",
+        "LogView": "this log",
+    }.get(name, name)
+
+
+def _once(rows: list[Binding]) -> list[Binding]:
+    return list({binding.id: binding for binding in reversed(rows)}.values())[::-1]
+
+
+def _keys(binding: Binding) -> str:
+    return " ".join(_NAMES.get(key, key) for key in binding.key.split(","))

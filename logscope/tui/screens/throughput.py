@@ -1,0 +1,169 @@
+"""The Throughput screen: a run's rates over time and per running requests, against the good runs' spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual_plotext import PlotextPlot
+
+from logscope.store.records import Bucket, Series, Throughput
+from logscope.tui.harmless import harmless
+from logscope.tui.page import Page
+from logscope.tui.rows import Row, Sign, Tone
+from logscope.tui.throughput_view import ThroughputView
+from logscope.tui.widgets.line_list import LineList
+
+METRICS = (
+    ("gen_throughput", "decode tok/s"),
+    ("input_throughput", "prefill tok/s"),
+    ("running_req", "running requests"),
+    ("queue_req", "queued requests"),
+    ("accept_len", "accept length"),
+    ("token_usage", "token usage"),
+)
+
+
+class ThroughputPage(Page):
+    """One run's figures beside its baseline's."""
+
+    NAME = "Throughput"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "metric(1)", "Next figure", id="throughput.metric"),
+        Binding("S", "metric(-1)", "Previous figure", show=False, id="throughput.metric_back"),
+        Binding("v", "by_running", "Over time / per running", id="throughput.axis"),
+    ]
+
+    def __init__(self, run: str) -> None:
+        super().__init__()
+        self._run = run
+        self._view: ThroughputView | None = None
+        self._metric = 0
+        self._by_running = False
+
+    def body(self) -> ComposeResult:
+        yield PlotextPlot(id="plot")
+        yield LineList(id="figures", placeholder="reading the batch lines…")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(LineList).focus()
+        self.reload()
+
+    def reload(self) -> None:
+        run, names = self._run, tuple(name for name, _ in METRICS)
+        self.ask("throughput", lambda cancelled: self.scope.service.throughput(run, names), self._show)
+
+    def _show(self, view: ThroughputView) -> None:
+        self._view = view
+        other = f", baseline {view.other.path.rsplit('/', 1)[-1]}" if view.other is not None else ""
+        self.top(harmless(f"{view.run.path.rsplit('/', 1)[-1]}{other}"))
+        self.query_one(LineList).show(_figures(view))
+        if not view.run.throughput.decode_lines:
+            self.query_one(LineList).placeholder = "this run printed no decode line: choose another with 1"
+        self._draw()
+
+    def _draw(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        widget = self.query_one(PlotextPlot)
+        plot = widget.plt
+        plot.clear_figure()
+        name, title = METRICS[self._metric]
+        if self._by_running:
+            _draw_buckets(plot, view)
+            plot.title("decode tok/s per number of running requests")
+        else:
+            for run, series in (("good", view.other_series), ("this", view.series)):
+                _draw_series(plot, series, name, run)
+            plot.title(f"{title} over seconds")
+            spread = view.usual.gen_throughput
+            if name == "gen_throughput" and spread is not None and spread.runs > 1:
+                plot.hline(spread.low)
+                plot.hline(spread.high)
+        widget.refresh()
+
+    def action_metric(self, step: int) -> None:
+        self._metric = (self._metric + step) % len(METRICS)
+        self._by_running = False
+        self._draw()
+        self.status(METRICS[self._metric][1])
+
+    def action_by_running(self) -> None:
+        self._by_running = not self._by_running
+        self._draw()
+
+
+def _draw_series(plot: object, series: Sequence[Series], name: str, label: str) -> None:
+    found = next((one for one in series if one.metric == name and one.points), None)
+    if found is not None:
+        plot.plot([p.seconds for p in found.points], [p.median for p in found.points], label=label)  # type: ignore[attr-defined]
+
+
+def _draw_buckets(plot: object, view: ThroughputView) -> None:
+    for label, run in (("good", view.other), ("this", view.run)):
+        buckets = run.throughput.buckets if run is not None else ()
+        if buckets:
+            plot.scatter([b.running for b in buckets], [b.median for b in buckets], label=label)  # type: ignore[attr-defined]
+
+
+def _figures(view: ThroughputView) -> list[Row]:
+    ours = view.run.throughput
+    theirs = view.other.throughput if view.other is not None else Throughput()
+    rows = [
+        Row(
+            f"{'':<22}{'this run':>12}{'baseline':>12}   usual of the good runs",
+            tone=Tone.HEADING,
+            key="head",
+        )
+    ]
+    spread = view.usual.gen_throughput
+    usual = f"{spread.low:,.1f} - {spread.high:,.1f} over {spread.runs} runs" if spread is not None else ""
+    outside = (
+        spread is not None
+        and ours.gen_median is not None
+        and not spread.low <= ours.gen_median <= spread.high
+    )
+    figures = (
+        ("decode tok/s, median", ours.gen_median, theirs.gen_median, usual, outside),
+        ("decode tok/s, p10", ours.gen_p10, theirs.gen_p10, "", False),
+        ("decode tok/s, p90", ours.gen_p90, theirs.gen_p90, "", False),
+        ("accept length", ours.accept_length, theirs.accept_length, "", False),
+        ("share in graphs", ours.cuda_graph_share, theirs.cuda_graph_share, "", False),
+        ("prefill tok/s, median", ours.input_median, theirs.input_median, "", False),
+        ("running requests, max", ours.running_max, theirs.running_max, "", False),
+        ("queued requests, max", ours.queue_max, theirs.queue_max, "", False),
+        ("token usage, max", ours.token_usage_max, theirs.token_usage_max, "", False),
+        ("decode lines", ours.decode_lines, theirs.decode_lines, "", False),
+    )
+    for name, mine, other, note, is_outside in figures:
+        if mine is not None or other is not None:
+            rows.append(
+                Row(
+                    f"{name:<22}{_figure(mine):>12}{_figure(other):>12}   {note}",
+                    Sign.CHANGED if is_outside else Sign.SAME,
+                    Tone.CHANGED if is_outside else Tone.NORMAL,
+                    f"figure:{name}",
+                )
+            )
+    rows += [_bucket(bucket) for bucket in ours.buckets]
+    return rows
+
+
+def _bucket(bucket: Bucket) -> Row:
+    graph = {None: "", True: ", in graph", False: ", no graph"}[bucket.cuda_graph]
+    spread = f"p10 {bucket.p10:,.1f}, p90 {bucket.p90:,.1f}, {bucket.lines:,} lines"
+    return Row(
+        f"{bucket.running:>5} running{graph:<11}{bucket.median:>12,.1f}   {spread}",
+        key=f"bucket:{bucket.running}:{bucket.cuda_graph}",
+        tone=Tone.MUTED,
+    )
+
+
+def _figure(value: float | int | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -1,0 +1,243 @@
+"""A list that renders only the lines on screen, so that 10,000 rows cost what 20 cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from logscope.tui.harmless import harmless
+from logscope.tui.rows import Row, Tone
+
+
+class LineList(ScrollView, can_focus=True):
+    """Rows with a cursor, a filter and a search; the first column is the sign."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"linelist--{tone.value}" for tone in Tone} | {
+        "linelist--cursor",
+        "linelist--blurred-cursor",
+        "linelist--hit",
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Down", show=False, id="list.down"),
+        Binding("k,up", "move(-1)", "Up", show=False, id="list.up"),
+        Binding("g,home", "top", "Top", show=False, id="list.top"),
+        Binding("G,end", "bottom", "Bottom", show=False, id="list.bottom"),
+        Binding("ctrl+d,pagedown", "half(1)", "Half page down", show=False, id="list.half_down"),
+        Binding("ctrl+u,pageup", "half(-1)", "Half page up", show=False, id="list.half_up"),
+        Binding("h,left", "sideways(-8)", "Left", show=False, id="list.left"),
+        Binding("l,right", "sideways(8)", "Right", show=False, id="list.right"),
+        Binding("enter", "open", "Open", show=False, id="list.open"),
+        Binding("space", "mark_row", "Mark", show=False, id="list.mark"),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+    placeholder: reactive[str] = reactive("")
+
+    class Highlighted(Message):
+        """The cursor is on another row."""
+
+        def __init__(self, line_list: LineList, row: Row | None) -> None:
+            super().__init__()
+            self.line_list = line_list
+            self.row = row
+
+        @property
+        def control(self) -> LineList:
+            return self.line_list
+
+    class Opened(Message):
+        """Enter or a double click on a row."""
+
+        def __init__(self, line_list: LineList, row: Row) -> None:
+            super().__init__()
+            self.line_list = line_list
+            self.row = row
+
+        @property
+        def control(self) -> LineList:
+            return self.line_list
+
+    class Toggled(Message):
+        """Space on a row."""
+
+        def __init__(self, line_list: LineList, row: Row) -> None:
+            super().__init__()
+            self.line_list = line_list
+            self.row = row
+
+        @property
+        def control(self) -> LineList:
+            return self.line_list
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
+        super().__init__(id=id)
+        self._all: Sequence[Row] = ()
+        self._rows: Sequence[Row] = ()
+        self._filter = ""
+        self._search = ""
+        self.set_reactive(LineList.placeholder, placeholder)
+
+    # -- what it shows ----------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows that pass the filter."""
+        return self._rows
+
+    @property
+    def total(self) -> int:
+        """Rows before the filter."""
+        return len(self._all)
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Replaces the rows; the selected row stays selected when its key is still there."""
+        key = self.row.key if self.row else ""
+        self._all = rows
+        self._apply(key)
+
+    def filter(self, text: str) -> None:
+        """Only rows whose text holds `text` (any case); '' shows all."""
+        key = self.row.key if self.row else ""
+        self._filter = text.casefold()
+        self._apply(key)
+
+    def search(self, text: str) -> None:
+        """Marks rows that hold `text` and goes to the first at or after the cursor."""
+        self._search = text.casefold()
+        self.refresh()
+        if self._search and (self.row is None or self._search not in self.row.haystack):
+            self.next_hit(1)
+
+    def next_hit(self, step: int) -> bool:
+        """Moves to the next (1) or previous (-1) row with the searched text; False when there is none."""
+        return bool(self._search) and self.go_to(lambda row: self._search in row.haystack, step)
+
+    def go_to(self, wanted: object, step: int) -> bool:
+        """Moves to the next row for which `wanted(row)` holds, round the end; False when there is none."""
+        count = len(self._rows)
+        for distance in range(1, count + 1):
+            index = (self.cursor + step * distance) % count
+            if wanted(self._rows[index]):  # type: ignore[operator]
+                self.cursor = index
+                return True
+        return False
+
+    def select(self, key: str) -> bool:
+        """Puts the cursor on the row with `key`; False when no row has it."""
+        for index, row in enumerate(self._rows):
+            if row.key == key:
+                self.cursor = index
+                return True
+        return False
+
+    def _apply(self, key: str) -> None:
+        wanted = self._filter
+        self._rows = [row for row in self._all if wanted in row.haystack] if wanted else self._all
+        index = next((i for i, row in enumerate(self._rows) if key and row.key == key), None)
+        if index is None:
+            index = min(max(self.cursor, 0), max(len(self._rows) - 1, 0))
+        widest = max((len(row.text) for row in self._rows[:2000]), default=0) + 3
+        self.virtual_size = Size(widest, len(self._rows))
+        self.set_reactive(LineList.cursor, index)
+        self._cursor_into_view()
+        self.refresh()
+        self.post_message(self.Highlighted(self, self.row))
+
+    # -- rendering --------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        offset_x, offset_y = self.scroll_offset
+        index = offset_y + y
+        width = self.size.width
+        base = self.rich_style
+        if not self._rows and y == 0 and self.placeholder:
+            text = Text(harmless(self.placeholder), style=base + self._style("linelist--muted"))
+            return Strip(text.render(self.app.console)).crop_extend(0, width, base)
+        if index >= len(self._rows):
+            return Strip.blank(width, base)
+        row = self._rows[index]
+        style = base + self._style(f"linelist--{row.tone.value}")
+        if self._search and self._search in row.haystack:
+            style += self._style("linelist--hit")
+        if index == self.cursor:
+            style += self._style("linelist--cursor" if self.has_focus else "linelist--blurred-cursor")
+        strip = Strip([Segment(f"{row.sign.value} ", style), Segment(harmless(row.text), style)])
+        return strip.crop_extend(offset_x, offset_x + width, style)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)
+
+    # -- moving -----------------------------------------------------------------------------------
+
+    def validate_cursor(self, cursor: int) -> int:
+        return min(max(cursor, 0), max(len(self._rows) - 1, 0))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        if old != new:
+            self._cursor_into_view()
+            self.refresh()
+            self.post_message(self.Highlighted(self, self.row))
+
+    def _cursor_into_view(self) -> None:
+        if self.is_attached and self.size.height:
+            region = Region(self.scroll_offset.x, self.cursor, 1, 1)
+            self.scroll_to_region(region, animate=False, force=True)
+
+    def on_resize(self) -> None:
+        self._cursor_into_view()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def watch_placeholder(self) -> None:
+        self.refresh()
+
+    def action_move(self, step: int) -> None:
+        self.cursor += step
+
+    def action_half(self, step: int) -> None:
+        self.cursor += step * max(1, self.size.height // 2)
+
+    def action_top(self) -> None:
+        self.cursor = 0
+
+    def action_bottom(self) -> None:
+        self.cursor = len(self._rows) - 1
+
+    def action_sideways(self, columns: int) -> None:
+        self.scroll_to(x=max(0, self.scroll_offset.x + columns), animate=False)
+
+    def action_open(self) -> None:
+        if self.row is not None:
+            self.post_message(self.Opened(self, self.row))
+
+    def action_mark_row(self) -> None:
+        if self.row is not None:
+            self.post_message(self.Toggled(self, self.row))
+
+    def on_click(self, event: events.Click) -> None:
+        index = self.scroll_offset.y + event.y
+        if 0 <= index < len(self._rows):
+            self.cursor = index
+            if event.chain == 2:
+                self.action_open()

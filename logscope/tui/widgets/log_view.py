@@ -1,0 +1,197 @@
+"""The log itself, at any size: lines are read when they come on screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from logscope.tui.harmless import harmless
+from logscope.tui.log_file import LogFile
+
+RANK_TONES = 6
+RANK_SIGNS = "●■▲◆▼○"
+
+
+class LogView(ScrollView, can_focus=True):
+    """Numbered lines with marks for errors and warnings; a cursor line; optional filter by line numbers."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "logview--number",
+        "logview--error",
+        "logview--warning",
+        "logview--cursor",
+        "logview--hit",
+        *(f"logview--rank{index}" for index in range(RANK_TONES)),
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Down", show=False, id="log.down"),
+        Binding("k,up", "move(-1)", "Up", show=False, id="log.up"),
+        Binding("g,home", "top", "Top", show=False, id="log.top"),
+        Binding("G,end", "bottom", "End", show=False, id="log.bottom"),
+        Binding("ctrl+d,pagedown", "half(1)", "Half page down", show=False, id="log.half_down"),
+        Binding("ctrl+u,pageup", "half(-1)", "Half page up", show=False, id="log.half_up"),
+        Binding("h,left", "sideways(-16)", "Left", show=False, id="log.left"),
+        Binding("l,right", "sideways(16)", "Right", show=False, id="log.right"),
+    ]
+
+    cursor: reactive[int] = reactive(1)
+    """Number of the line under the cursor."""
+    wraps: reactive[bool] = reactive(False)
+
+    class Moved(Message):
+        """The cursor is on another line."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._log: LogFile | None = None
+        self._marks: Mapping[int, str] = {}
+        self._rank_codes: dict[str, int] = {}
+        self._only: Sequence[int] | None = None
+        self.needle = ""
+
+    def open(self, log: LogFile, marks: Mapping[int, str]) -> None:
+        """Shows `log`; `marks` says ``error`` or ``warning`` for line numbers."""
+        self._log, self._marks, self._only = log, marks, None
+        self.counted()
+
+    def counted(self) -> None:
+        """Tells the view that more lines were counted."""
+        count = self.count
+        if self.virtual_size.height != count:
+            self.virtual_size = Size(max(self.virtual_size.width, 200), count)
+            self.refresh()
+
+    def only(self, numbers: Sequence[int] | None) -> None:
+        """Shows only these lines; None shows all."""
+        self._only = numbers
+        self.virtual_size = Size(self.virtual_size.width, self.count)
+        self.cursor = self.cursor if numbers is None else self._nearest(self.cursor)
+        self.refresh()
+        self._cursor_into_view()
+
+    @property
+    def count(self) -> int:
+        """Lines that can be shown now."""
+        if self._log is None:
+            return 0
+        return self._log.lines if self._only is None else len(self._only)
+
+    @property
+    def marked(self) -> Mapping[int, str]:
+        """Line number -> ``error`` or ``warning``."""
+        return self._marks
+
+    def line_text(self, number: int) -> str:
+        """The text of a line."""
+        return self._log.line(number) if self._log is not None else ""
+
+    # -- rendering --------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        offset_x, offset_y = self.scroll_offset
+        width, base = self.size.width, self.rich_style
+        number = self._number(offset_y + y)
+        if self._log is None or number is None:
+            return Strip.blank(width, base)
+        text = self._log.line(number)
+        mark = self._marks.get(number, "")
+        style = base + self._style(f"logview--{mark}") if mark else base
+        if number == self.cursor:
+            style += self._style("logview--cursor")
+        elif self.needle and self.needle in text:
+            style += self._style("logview--hit")
+        sign = {"error": "!", "warning": "~"}.get(mark, " ")
+        rank_sign, rank_style = self._rank(text, style)
+        head = [
+            Segment(f"{number:>8} ", style + self._style("logview--number")),
+            Segment(f"{sign}{rank_sign} ", rank_style),
+        ]
+        # only the part that can be seen is made harmless: a line may be megabytes long
+        seen = harmless(text[offset_x : offset_x + 2 * width])
+        return Strip([*head, Segment(seen, style)]).crop_extend(0, width, style)
+
+    def _rank(self, text: str, style: Style) -> tuple[str, Style]:
+        """A sign and a colour for the rank in the line's bracket, so that ranks can be told apart."""
+        head = text[:80]
+        start = head.find(" TP") if " TP" in head else head.find(" DP")
+        end = head.find("]", start)
+        if start < 0 or end < 0:
+            return " ", style
+        code = self._rank_codes.setdefault(head[start + 1 : end], len(self._rank_codes)) % RANK_TONES
+        return RANK_SIGNS[code], style + self._style(f"logview--rank{code}")
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)
+
+    # -- moving -----------------------------------------------------------------------------------
+
+    def go_to(self, number: int) -> None:
+        """Puts the cursor on a line, a third from the top."""
+        self.cursor = number
+        index = self._index(self.cursor)
+        self.scroll_to(y=max(0, index - self.size.height // 3), animate=False, force=True)
+        self.refresh()
+
+    def validate_cursor(self, cursor: int) -> int:
+        if self._log is None:
+            return max(1, cursor)
+        return min(max(cursor, 1), max(self._log.lines, 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        if old != new:
+            self.refresh()
+            self._cursor_into_view()
+            self.post_message(self.Moved())
+
+    def _number(self, index: int) -> int | None:
+        if index >= self.count:
+            return None
+        return index + 1 if self._only is None else self._only[index]
+
+    def _index(self, number: int) -> int:
+        if self._only is None:
+            return number - 1
+        from bisect import bisect_left
+
+        return min(bisect_left(self._only, number), max(len(self._only) - 1, 0))
+
+    def _nearest(self, number: int) -> int:
+        return self._number(self._index(number)) or number
+
+    def _cursor_into_view(self) -> None:
+        if self.is_attached and self.size.height:
+            region = Region(self.scroll_offset.x, self._index(self.cursor), 1, 1)
+            self.scroll_to_region(region, animate=False, force=True)
+
+    def action_move(self, step: int) -> None:
+        self._to_index(self._index(self.cursor) + step)
+
+    def action_half(self, step: int) -> None:
+        self._to_index(self._index(self.cursor) + step * max(1, self.size.height // 2))
+
+    def action_top(self) -> None:
+        self._to_index(0)
+
+    def action_bottom(self) -> None:
+        self._to_index(self.count - 1)
+
+    def _to_index(self, index: int) -> None:
+        number = self._number(min(max(index, 0), max(self.count - 1, 0)))
+        if number is not None:
+            self.cursor = number
+
+    def action_sideways(self, columns: int) -> None:
+        self.virtual_size = Size(
+            max(self.virtual_size.width, self.scroll_offset.x + columns + 400), self.count
+        )
+        self.scroll_to(x=max(0, self.scroll_offset.x + columns), animate=False, force=True)
