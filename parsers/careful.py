@@ -7,7 +7,7 @@ that it belongs to.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import regex
 
@@ -15,13 +15,14 @@ from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
 from parsers.launches import RunBuilder
 from parsers.pieces import Piece, decode_line, pieces_of
+from parsers.plain import Plain, PlainLines
 from parsers.records import Line
 from parsers.rules.access import parse_access
 from parsers.rules.banner import OpenBanner, read_banner
 from parsers.rules.batches import parse_batch
 from parsers.rules.env import shown_variables
 from parsers.rules.milestones import MilestoneHit, bar_milestone, parse_milestone
-from parsers.secrets import TRIGGERS, Masker
+from parsers.secrets import Masker, may_hold_secret
 from parsers.sources import Source, Sources
 from parsers.times import settle
 
@@ -48,6 +49,12 @@ class CarefulReader:
         self._partial: dict[str, _Held] = {}
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
+        self._plain = PlainLines()
+        self._is_plain = self._is_headed = False
+        """The line that was read last held nothing for the reader, and whether it has a head."""
+        self._has_secrets = True
+        self._raw_body = ""
+        """The message of the current piece before secrets were masked: a banner in parts is masked whole."""
         self.last_row_line = 0
         """The last physical line that gave a row."""
 
@@ -63,27 +70,49 @@ class CarefulReader:
 
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""
+        kind = self._plain.kind(raw)
+        if kind and not self._partial and not self._banners:
+            self._take_plain(number, raw, kind)
+            return
+        self._has_secrets = may_hold_secret(raw)
         text = decode_line(raw)
-        masked = 0
-        if any(trigger in raw for trigger in TRIGGERS):
-            before = self._masker.masked
-            text = self._masker.mask(text)
-            masked = self._masker.masked - before
+        proven = len(self.carriers.proven)
         carried = self.carriers.take_off(text)
         if carried is None:
             carried = _PLAIN
         else:
             text = carried.text
+        if len(self.carriers.proven) != proven:
+            self._plain.forget()
         first = number
         if carried.partial or carried.label in self._partial:
             joined = self._join(number, carried, text)
             if joined is None:
                 builder = self.sources.of(carried.label, number, carried.names).current
                 builder.count_line(number, carried.names, True)
-                builder.masked += masked
                 return
             first, text = joined
-        self._take_text(number, first, text, carried, masked, keep_rows)
+            self._has_secrets = True
+        self._take_text(number, first, text, carried, keep_rows)
+        if self._is_plain and carried is _PLAIN and not self._has_secrets:
+            self._plain.learn(raw, Plain.HEADED if self._is_headed else Plain.HEADLESS)
+
+    def _take_plain(self, number: int, raw: bytes, kind: Plain) -> None:
+        """Take a line of a shape that held nothing for the reader: only the failure model looks at it."""
+        text = raw.decode("utf-8", "replace").rstrip("\r")
+        source = self.sources.of("", number, ())
+        builder = source.current
+        if kind is Plain.HEADLESS:
+            line, is_own = Line(number, 0, "", None, "", None, False, text, text), False
+            source.orphan_head = None
+        else:
+            line, is_own = self._line(source, number, 0, Piece(text), parse_head(text), _PLAIN)
+            builder.see_time(line.at, is_own)
+            if is_own:
+                builder.see_rank(line.rank, number)
+        understood = builder.failures.feed(line, builder.stage)
+        builder.has_errors = builder.has_errors or understood
+        builder.count_line(number, (), understood or is_own)
 
     def _join(self, number: int, carried: Carried, text: str) -> tuple[int, str] | None:
         held = self._partial.get(carried.label)
@@ -96,14 +125,15 @@ class CarefulReader:
         del self._partial[carried.label]
         return held.number, held.text
 
-    def _take_text(
-        self, number: int, first: int, text: str, carried: Carried, masked: int, keep_rows: bool
-    ) -> None:
+    def _take_text(self, number: int, first: int, text: str, carried: Carried, keep_rows: bool) -> None:
         source = self.sources.of(carried.label, number, carried.names)
         understood = not text or text.isspace()
         builder = source.current
         torn = False
-        for part, piece in enumerate(pieces_of(text) if not understood else ()):
+        self._is_plain = False
+        before = self._masker.masked
+        pieces = pieces_of(text) if not understood else []
+        for part, piece in enumerate(pieces):
             torn = torn or piece.is_cut
             source, taken = self._take_piece(source, first, part, piece, carried, keep_rows)
             builder = source.current
@@ -111,7 +141,8 @@ class CarefulReader:
             understood = understood or taken
         builder.count_line(number, carried.names, understood)
         builder.torn += torn
-        builder.masked += masked
+        builder.masked += self._masker.masked - before
+        self._is_plain = self._is_plain and len(pieces) == 1 and pieces[0].text is text
         builder.repeated += carried.repeats if carried.repeats > 1 else 0
         self._settle_run(builder)
         self.sources.note(source)
@@ -127,6 +158,9 @@ class CarefulReader:
             taken, source = self._continue_banner(source, number, piece.text, head, carried)
             if taken:
                 return source, True
+        self._raw_body = piece.text[head.end :] if head is not None else piece.text
+        if self._has_secrets:
+            piece = replace(piece, text=self._masker.mask(piece.text))
         line, is_own = self._line(source, number, part, piece, head, carried)
         if line.rank:
             source = self.sources.part_by_rank(source, carried.label, line.rank, number)
@@ -181,13 +215,18 @@ class CarefulReader:
                 source.current.take_access(access, line, keep_rows)
                 self.last_row_line = line.number
                 return source, True
-            opened = OpenBanner.begin(line.body)
+            opened = OpenBanner.begin(self._raw_body)
             if opened is not None:
                 return self._take_banner(source, opened, line, carried), True
         return source, self._take_other(source, line, is_own, may_be_own)
 
     def _take_other(self, source: Source, line: Line, is_own: bool, may_be_own: bool) -> bool:
-        hit = parse_milestone(line.body) if may_be_own else None
+        hit = parse_milestone(line.body)
+        self._is_plain = hit is None and not is_launch_start(line.text)
+        self._is_headed = line.has_head
+        if not may_be_own:
+            hit = None
+            self._is_plain = self._is_plain and _is_no_record(line.body)
         self._see_launch_command(source, line, hit)
         builder = source.current
         builder.see_time(line.at, is_own)
@@ -203,6 +242,7 @@ class CarefulReader:
         for name, value in shown_variables(line.text):
             builder.see_variable(name, value, line.number)
             understood = True
+            self._is_plain = False
         if builder.failures.feed(line, builder.stage):
             understood = True
             builder.has_errors = True
@@ -232,7 +272,7 @@ class CarefulReader:
 
     def _take_banner(self, source: Source, opened: OpenBanner, line: Line, carried: Carried) -> Source:
         source = self.sources.part_by_banner(source, carried.label, line.number)
-        banner = read_banner(opened.text)
+        banner = read_banner(line.body)
         if banner is not None and source.current.starts_anew(banner, line.at):
             self._begin_launch(source, line.number)
         if opened.is_complete:
@@ -252,7 +292,9 @@ class CarefulReader:
         return taken, source
 
     def _close_banner(self, source: Source, opened: OpenBanner, line: Line) -> None:
-        banner = read_banner(opened.text)
+        banner = read_banner(
+            line.body if opened.parts == 1 else self._masker.mask_again(opened.text, line.body)
+        )
         if banner is None:
             source.current.failures.feed(line, source.current.stage)
             return
@@ -270,6 +312,7 @@ class CarefulReader:
         if not ended.lines:  # it began on this same physical line
             ended.last_line = max(ended.last_line, number)
         source.begin_launch(number)
+        self._plain.forget()  # each launch looks for its own version and environment
 
     def _settle_run(self, builder: RunBuilder) -> None:
         if builder.is_certain and not builder.ordinal:
@@ -306,6 +349,10 @@ class CarefulReader:
         chosen = max(likely, key=lambda one: one.lines)
         chosen.ordinal = 1
         return [chosen]
+
+
+def _is_no_record(body: str) -> bool:
+    return parse_batch(body) is None and parse_access(body) is None and OpenBanner.begin(body) is None
 
 
 def is_launch_start(text: str) -> bool:

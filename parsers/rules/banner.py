@@ -150,6 +150,11 @@ class OpenBanner:
         return OpenBanner(form, body)
 
     @property
+    def parts(self) -> int:
+        """Physical lines that it has so far."""
+        return len(self._parts)
+
+    @property
     def text(self) -> str:
         return "".join(self._parts)
 

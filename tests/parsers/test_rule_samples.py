@@ -120,7 +120,7 @@ def test_a_secret_is_masked_in_its_samples(line: str, secret: str) -> None:
     assert secret not in masked
     assert "***" in masked
     assert masker.masked == 1
-    assert any(trigger in line.encode() for trigger in secrets.TRIGGERS)
+    assert secrets.may_hold_secret(line.encode())
 
 
 @pytest.mark.parametrize("line", secrets.HARMLESS)
