@@ -33,7 +33,8 @@ class LogReader:
     """Reads one log, in blocks of any size; picklable at any point (without its callbacks).
 
     ``on_batches`` and ``on_requests`` get the rows of batch and access lines as blocks; without them the
-    rows are counted and dropped. ``salt`` goes into the masks of secrets.
+    rows are counted and dropped. Blocks of one run can overlap in their lines, since two lanes make them: the
+    column ``line`` has the order. ``salt`` goes into the masks of secrets.
     """
 
     def __init__(

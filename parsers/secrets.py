@@ -11,10 +11,11 @@ import hashlib
 import regex
 
 TRIGGERS: tuple[bytes, ...] = (
-    b"api_key", b"api-key", b"API_KEY", b"API-KEY", b"apikey", b"APIKEY", b"hf_", b"TOKEN", b"hf_token", b"auth_token",
-    b"auth-token", b"access_token", b"access-token", b"bearer_token", b"bearer-token", b"secret", b"refresh_token",
-    b"refresh-token", b"sk-", b"earer ", b"uthorization", b"UTHORIZATION", b"assword", b"PASSWORD", b"passwd", b"SECRET",
-    b"AKIA", b"ghp_", b"github_pat_", b"glpat-", b"xoxb-", b"ACCESS_KEY", b"access_key",
+    b"api_key", b"api-key", b"API_KEY", b"API-KEY", b"apikey", b"APIKEY", b"hf_", b"TOKEN", b"hf_token",
+    b"auth_token", b"auth-token", b"access_token", b"access-token", b"bearer_token", b"bearer-token",
+    b"refresh_token", b"refresh-token", b"secret", b"SECRET", b"sk-", b"earer ", b"uthorization",
+    b"UTHORIZATION", b"assword", b"PASSWORD", b"passwd", b"AKIA", b"ghp_", b"github_pat_", b"glpat-",
+    b"xoxb-", b"ACCESS_KEY", b"access_key",
 )  # fmt: skip
 """A line without any of these, and without an address that names a user, holds no secret known here."""
 
