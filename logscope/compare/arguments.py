@@ -43,7 +43,13 @@ class _Side:
 
 def argument_diff(good: StoredRun, bad: StoredRun) -> ArgumentDiff:
     """Compares the printed arguments; where one run printed none, the command lines."""
-    left, right = _side(good), _side(bad)
+    printed = [{one.name: one.value for one in run.run.server_args} for run in (good, bad)]
+    typed = [typed_of(run) for run in (good, bad)]
+    asked = _worth_asking(*printed) | (set(typed[0] or ()) ^ set(typed[1] or ()))
+    left, right = (
+        _Side(values, words, argument_origins(run, asked), run.sglang_version, bool(values))
+        for run, values, words in zip((good, bad), printed, typed, strict=True)
+    )
     if not left.is_printed or not right.is_printed:
         return _by_command_line(left, right)
     rows = _rows(left, right, renamed_arguments(left.version, right.version))
@@ -59,11 +65,15 @@ def argument_diff(good: StoredRun, bad: StoredRun) -> ArgumentDiff:
     return ArgumentDiff(rows, cleared, torn)
 
 
-def _side(run: StoredRun) -> _Side:
-    argv = run.context.argv if run.context is not None else None
-    version = run.sglang_version
-    printed = {argument.name: argument.value for argument in run.run.server_args}
-    return _Side(printed, typed_arguments(argv, version), argument_origins(run), version, bool(printed))
+def typed_of(run: StoredRun) -> Mapping[str, Json] | None:
+    """What the recorded command line sets; None when there is none."""
+    return typed_arguments(run.context.argv if run.context is not None else None, run.sglang_version)
+
+
+def _worth_asking(good: Mapping[str, Json], bad: Mapping[str, Json]) -> set[str]:
+    """Names whose values differ: an origin costs a look-up, and a release prints five hundred arguments."""
+    one_sided = set(good.keys() ^ bad.keys())
+    return one_sided | {name for name in good.keys() & bad.keys() if not is_same(good[name], bad[name])}
 
 
 def _by_command_line(left: _Side, right: _Side) -> ArgumentDiff:

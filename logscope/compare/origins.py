@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from logscope.compare.records import Origin
 from logscope.knowledge.records import ArgumentFact, Life, ValidationFinding
@@ -15,10 +15,11 @@ except ImportError:  # pragma: no cover - the package always holds it
     _facts = None  # type: ignore[assignment]
 
 
-def argument_origins(run: StoredRun) -> Mapping[str, Origin]:
-    """Argument name -> why it has its value; names that are missing are unknown."""
+def argument_origins(run: StoredRun, names: Collection[str]) -> Mapping[str, Origin]:
+    """Argument name -> why it has its value, for `names` only; names that are missing are unknown."""
     argv = run.context.argv if run.context is not None else None
-    told = _call("origins", run.run.server_args, argv, run.sglang_version)
+    asked = [argument for argument in run.run.server_args if argument.name in names]
+    told = _call("origins", asked, argv, run.sglang_version)
     if not isinstance(told, Mapping):
         return {}
     return {name: _origin(word) for name, word in told.items()}

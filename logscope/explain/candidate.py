@@ -26,6 +26,8 @@ class Candidate:
     remedies: list[Remedy] = field(default_factory=list)
     is_linked: bool = False
     """Something ties it to the error: a name, a number, a frame, a known failure."""
+    is_filler: bool = False
+    """It only says what happened; not shown beside a certain cause."""
     asks: tuple[str, str, Json] | None = None
     """(kind, name, value) under which history is asked for its contrast."""
     seen: Seen | None = None

@@ -40,7 +40,10 @@ _CERTAIN = 0.6
 
 
 def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Explanation:
-    """Ranked causes with evidence and remedies; `rules` is a file of the user's own atlas rules."""
+    """Ranked causes with evidence and remedies; `rules` is a file of the user's own atlas rules.
+
+    Without `rules`, ``rules.json`` of the configuration folder is taken where there is one.
+    """
     scene = scene_of(diff, history, rules)
     candidates = _merged(_candidates(scene))
     weigh_by_history(candidates, scene, history)
@@ -48,6 +51,8 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
         if best < _CERTAIN:
             candidates.append(fallback_candidate(scene, best))
+        else:
+            candidates = [candidate for candidate in candidates if not candidate.is_filler]
         _add_known_remedies(candidates, scene)
     kept = [candidate for candidate in candidates if candidate.points >= _LEAST]
     kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))

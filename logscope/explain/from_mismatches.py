@@ -15,6 +15,19 @@ from logscope.knowledge.config_rules import config_rules
 from parsers.records import Json
 
 
+_READABLE = {
+    "derived_context": "context length by the ROLE's config.json",
+    "context": "context length of the ROLE",
+    "target_hidden": "hidden size that the ROLE expects",
+    "head_total": "head_dim * num_attention_heads of the ROLE",
+    "quantization_method": "quantization method in the ROLE's config.json",
+    "padded_vocab": "padded vocabulary of the ROLE",
+    "expert_shard": "width of an expert shard of the ROLE",
+    "block_n": "quantization block of the ROLE",
+}
+"""Derived facts in words; plain keys stand for themselves."""
+
+
 def mismatch_candidates(scene: Scene) -> Iterator[Candidate]:
     """One candidate a contradiction."""
     for found in scene.diff.mismatches:
@@ -81,7 +94,9 @@ def _quote(found: Mismatch, scene: Scene, candidate: Candidate) -> None:
         if room == "args":
             candidate.quote(argument_quote(scene.bad, "bad", key))
         elif key:
-            candidate.quote(noted(f"{name} = {show(value)} (config.json)"))
+            candidate.quote(
+                noted(f"{_READABLE.get(key, f'{room}.{key}')} = {show(value)}".replace("ROLE", room))
+            )
     if "context" in found.rule or "shorter" in found.rule:
         candidate.quote(milestone_quote(milestone_named(scene.diff.good, "limits"), "good"))
 

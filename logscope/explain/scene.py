@@ -9,8 +9,9 @@ from logscope.compare.clues import Clues, clues_of
 from logscope.compare.noise import INERT_ARGUMENTS
 from logscope.compare.records import ArgumentChange, Origin, RunDiff
 from logscope.compare.validations import root_finding
+from logscope.config import config_dir
 from logscope.errors import RunNotFound
-from logscope.knowledge.atlas import AtlasMatch, atlas, match
+from logscope.knowledge.atlas import AtlasMatch, atlas, match, user_rules_path
 from logscope.knowledge.records import ValidationFinding
 from logscope.store.interface import RunHistory
 from logscope.store.records import Seen, StoredRun
@@ -84,7 +85,7 @@ FAMILIES = (
 def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Scene:
     """Asks the atlas, the catalogue of checks and the history once."""
     clues = clues_of(diff.bad)
-    hits = match(atlas(rules), diff.bad.run)
+    hits = match(atlas(rules or user_rules_path(config_dir())), diff.bad.run)
     best = hits[0].score if hits else 0.0
     seen = history.seen_before(clues.fingerprint, diff.bad.run_id) if clues.has_error else None
     return Scene(
