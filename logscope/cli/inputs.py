@@ -131,13 +131,11 @@ def _one(store: Store, word: str, options: argparse.Namespace, is_last: bool) ->
 def _take(store: Store, word: str, options: argparse.Namespace, is_last: bool) -> Sequence[str]:
     """Reads a log (or a folder of them) into a store in memory; the ids of the runs that `word` names."""
     from logscope.errors import NotALaunchLog, RunNotFound, SourceError
+    from logscope.store.surroundings import GivenFiles, given_files
 
     path, ordinal = _split(word)
-    report = store.ingest(
-        [path],
-        config_files=_given_configs(options) if is_last else None,
-        env_file=options.env_file if is_last else None,
-    )
+    given = given_files(options.config, options.env_file) if is_last else GivenFiles()
+    report = store.ingest([path], config_files=given.configs, env_file=given.env_file)
     for failure in report.failed:
         raise SourceError(failure.message, failure.hint)
     if not report.runs:
@@ -155,18 +153,6 @@ def _split(word: str) -> tuple[str, int | None]:
     if launch is None or Path(word).expanduser().exists():
         return word, None
     return launch["path"], int(launch["ordinal"])
-
-
-def _given_configs(options: argparse.Namespace) -> dict[str, Path]:
-    from logscope.errors import UsageError
-
-    configs: dict[str, Path] = {}
-    for word in options.config:
-        role, sign, file = word.partition("=")
-        if role not in ("target", "draft") or not sign or not file:
-            raise UsageError(f"--config {word}: not target=FILE or draft=FILE")
-        configs[role] = Path(file)
-    return configs
 
 
 def _disk(options: argparse.Namespace) -> Store:

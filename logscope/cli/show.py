@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from logscope.cli.common import add_format, wants_color, write
 from logscope.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from logscope.store.records import StoredRun
 
 DESCRIPTION = (
     "One run, or every launch of a log: outcome, stage, root error, arguments, milestones, throughput."
@@ -37,13 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from logscope.cli.inputs import all_runs
-    from logscope.compare.origins import argument_origins
 
     runs = all_runs(options, options.runs)
-    origins = {
-        stored.run_id: {name: origin.value for name, origin in argument_origins(stored).items()}
-        for stored in runs
-    }
+    origins = {stored.run_id: _origins(stored) for stored in runs}
     if options.format == "json":
         from logscope.report.json_report import runs_json
 
@@ -57,3 +57,10 @@ def run(options: argparse.Namespace) -> int:
 
         write(runs_text(runs, origins, wants_color(options), options.all))
     return ExitCode.OK if all(stored.run.outcome == "ready" for stored in runs) else ExitCode.DIFFERENT
+
+
+def _origins(stored: StoredRun) -> dict[str, str]:
+    from logscope.compare.origins import argument_origins
+
+    names = {argument.name for argument in stored.run.server_args}
+    return {name: origin.value for name, origin in argument_origins(stored, names).items()}
