@@ -28,9 +28,7 @@ IN_MEMORY = 1_000_000
 """Rows that wait in memory (about 100 MB at most) before a file beside the store takes them."""
 
 _PLACE = ("line", "at", "rank", "kind", "other")
-_COUNTS = tuple(
-    name for name, kind in BATCH_COLUMNS.items() if kind == "int64" and name not in _PLACE
-)
+_COUNTS = tuple(name for name, kind in BATCH_COLUMNS.items() if kind == "int64" and name not in _PLACE)
 
 
 _PAUSE_SEEN, _DECODE_SEEN = 1, 2
@@ -130,7 +128,9 @@ class BatchRows:
 
         if self._spilled is None:
             assert self._folder is not None
-            handle, name = tempfile.mkstemp(prefix=f".logscope-{os.getpid()}-", suffix=".waiting", dir=self._folder)
+            handle, name = tempfile.mkstemp(
+                prefix=f".logscope-{os.getpid()}-", suffix=".waiting", dir=self._folder
+            )
             os.close(handle)
             self._spilled = Path(name)
             self._spilled.unlink()
@@ -210,9 +210,7 @@ def _missing(name: str, rows: int) -> np.ndarray[Any, Any]:
     return np.full(rows, np.nan if kind == "float64" else -1, dtype=kind)
 
 
-def _insert(
-    connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str] | None
-) -> None:
+def _insert(connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str] | None) -> None:
     if run is None:
         return
     connection.execute("SET pandas_analyze_sample = 0")
@@ -226,9 +224,7 @@ def _insert(
         connection.unregister("new_rows")
 
 
-def _insert_batches(
-    connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str]
-) -> None:
+def _insert_batches(connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str]) -> None:
     names = [name for name in block.columns if name in BATCH_COLUMNS or name == "after_idle"]
     values = ", ".join(_batch_value(name) for name in names)
     connection.execute(

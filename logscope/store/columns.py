@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 Value = object
 
-_SQL_TYPES = {"s": "VARCHAR", "i": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN", "t": "TIMESTAMP", "l": "VARCHAR[]"}
+_SQL_TYPES = {
+    "s": "VARCHAR",
+    "i": "BIGINT",
+    "f": "DOUBLE",
+    "b": "BOOLEAN",
+    "t": "TIMESTAMP",
+    "l": "VARCHAR[]",
+}
 
 
 class TableRows:
@@ -69,7 +76,9 @@ def _array(kind: str, values: Sequence[Any]) -> ObjectArray:
         column[:] = texts
         return column
     if kind == "t":
-        return np.array([np.datetime64("NaT") if v is None else np.datetime64(v, "us") for v in values], "M8[us]")
+        return np.array(
+            [np.datetime64("NaT") if v is None else np.datetime64(v, "us") for v in values], "M8[us]"
+        )
     if kind == "f":
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     missing = [v is None for v in values]

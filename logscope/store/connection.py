@@ -106,7 +106,9 @@ class Database:
             return connection
         if not self.exists():
             if not writes:
-                raise StoreError(f"{self.path}: no store there", "take in logs with 'logscope ingest PATH...'")
+                raise StoreError(
+                    f"{self.path}: no store there", "take in logs with 'logscope ingest PATH...'"
+                )
             self._create(self.path)
         if not self._is_ours or not writes:
             connection = self._connect(read_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.records import RunFacts, RunId
@@ -31,5 +32,9 @@ def all_facts(
 
 def facts_of(row: tuple[Any, ...]) -> RunFacts:
     """The record of one row of FACT_COLUMNS."""
-    stage = None if row[6] is None else Stage(row[6])
-    return RunFacts(RunId(row[0]), *row[1:4], Outcome(row[4]), row[5], stage, *row[7:])
+    names = (field.name for field in fields(RunFacts))
+    held = dict(zip(names, row, strict=True))
+    held["run_id"] = RunId(held["run_id"])
+    held["outcome"] = Outcome(held["outcome"])
+    held["stage"] = None if held["stage"] is None else Stage(held["stage"])
+    return RunFacts(**held)

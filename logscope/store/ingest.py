@@ -22,7 +22,6 @@ from logscope.store.loading import KnownLog, StaleKnowledge, write_log, write_so
 from logscope.store.planning import Knowledge, Plan, content_of
 from logscope.store.reading import ReadLog, is_packed, read, stamp_of
 from logscope.store.rebuild import stored_run
-from logscope.store.records import RunId
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
 from parsers.records import PARSER_VERSION, Run
@@ -128,7 +127,15 @@ class Ingest:
         keep_state = self._database.path is not None and not is_packed(source)
         try:
             return read(
-                source, plan.stamp, plan.surroundings, self._knowledge.salt, rows, reader, start, watch, keep_state
+                source,
+                plan.stamp,
+                plan.surroundings,
+                self._knowledge.salt,
+                rows,
+                reader,
+                start,
+                watch,
+                keep_state,
             )
         except BaseException:
             rows.discard()
@@ -154,9 +161,7 @@ class Ingest:
                     lambda: write_source(connection, source.path, stamp.size, stamp.mtime_ns, log_id),
                 )
             self._knowledge.expect_path(source, stamp, log_id)
-        with self._database.reading() as connection:
-            runs = _runs_of(connection, log_id)
-        self._done[number] = IngestedPath(source.word, IngestStatus.KNOWN, runs)
+        self._done[number] = IngestedPath(source.word, IngestStatus.KNOWN, self._knowledge.runs_of(log_id))
 
     def _is_due(self) -> bool:
         return bool(self._waiting) and (
@@ -169,13 +174,10 @@ class Ingest:
         if not self._waiting:
             return
         group, self._waiting = self._waiting, []
-        stale: list[_Waiting] = []
         try:
             with self._database.writing() as connection:
                 connection.execute("SET threads = 1")  # cheaper, and the rows pack better
-                for waiting in group:
-                    if not self._write(connection, waiting):
-                        stale.append(waiting)
+                stale = [waiting for waiting in group if not self._write(connection, waiting)]
         finally:
             for waiting in group:
                 waiting.log.rows.discard()
@@ -193,7 +195,8 @@ class Ingest:
             if plan.status is IngestStatus.REREAD:
                 before.update(_stored(connection, waiting.log_id))
             path = _first_path(connection, waiting.log_id) or self._name_of(source)
-            write_log(connection, log, waiting.log_id, plan.known, path)
+            runs = write_log(connection, log, waiting.log_id, plan.known, path)
+            self._knowledge.wrote(waiting.log_id, runs)
             if not source.is_stdin:
                 write_source(connection, source.path, log.stamp.size, log.stamp.mtime_ns, waiting.log_id)
 
@@ -202,12 +205,15 @@ class Ingest:
         except StaleKnowledge:
             return False
         changes = tuple(
-            text for run in log.parsed.runs if run.ordinal in before for text in run_changes(before[run.ordinal], run)
+            text
+            for run in log.parsed.runs
+            if run.ordinal in before
+            for text in run_changes(before[run.ordinal], run)
         )
         self._done[waiting.number] = IngestedPath(
             source.word,
             plan.status,
-            _runs_of(connection, waiting.log_id),
+            self._knowledge.runs_of(waiting.log_id),
             new_bytes=log.new_bytes,
             changes=changes,
             notes=log.parsed.notes,
@@ -217,11 +223,6 @@ class Ingest:
     def _name_of(self, source: Source) -> str:
         """Absolute in a store on disk; as given in memory, where nothing outlives the command."""
         return source.word if self._database.path is None else source.path
-
-
-def _runs_of(connection: DuckDBPyConnection, log_id: str) -> tuple[RunId, ...]:
-    rows = connection.execute("SELECT run_id FROM runs WHERE log_id = ? ORDER BY ordinal", [log_id]).fetchall()
-    return tuple(RunId(row[0]) for row in rows)
 
 
 def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, Run]:

@@ -42,19 +42,12 @@ class StaleKnowledge(Exception):
     """Another process wrote this log since it was looked up; look again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Ids of a log's runs, in its order."""
-
-    runs: tuple[RunId, ...]
-
-
 def write_log(
     connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None, path: str
-) -> Written:
-    """Writes a new log (`known` None) or the newer state of a known one. Call it inside a transaction.
+) -> tuple[RunId, ...]:
+    """Writes a new log (`known` None) or the newer state of a known one; gives its run ids.
 
-    Raises StaleKnowledge when the store no longer holds what `known` says.
+    Call it inside a transaction. Raises StaleKnowledge when the store no longer holds what `known` says.
     """
     _must_be_as_known(connection, log_id, known)
     numbers = {
@@ -73,7 +66,7 @@ def write_log(
     for run in log.parsed.runs:
         throughput.summarise(connection, numbers[run.ordinal])
     _write_log_row(connection, log, log_id, known)
-    return Written(tuple(run_id(log_id, run.ordinal) for run in log.parsed.runs))
+    return tuple(run_id(log_id, run.ordinal) for run in log.parsed.runs)
 
 
 def write_source(
@@ -161,9 +154,7 @@ def _zone(connection: DuckDBPyConnection) -> timedelta:
     return timedelta(minutes=15 * quarters) if abs(quarters) <= 60 else timedelta(0)
 
 
-def _write_log_row(
-    connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None
-) -> None:
+def _write_log_row(connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None) -> None:
     content, parsed, now = log.content, log.parsed, _now()
     facts = [
         content.key, content.size, parsed.lines, content.crc32, content.tail_sha256, parsed.encoding,

@@ -1,24 +1,13 @@
-"""Questions over all runs and over one run's batch lines that screens and plots ask."""
+"""Questions over all runs that screens ask."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from logscope.errors import QueryError
-from logscope.store.records import ErrorHistory, RunId, Series, SeriesPoint
+from logscope.store.records import ErrorHistory, RunId
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-PLOTTED = (
-    "gen_throughput",
-    "input_throughput",
-    "running_req",
-    "queue_req",
-    "accept_len",
-    "token_usage",
-)
-"""Columns of ``batches`` that a series can be had of."""
 
 
 def error_history(connection: DuckDBPyConnection) -> tuple[ErrorHistory, ...]:
@@ -46,27 +35,6 @@ def error_history(connection: DuckDBPyConnection) -> tuple[ErrorHistory, ...]:
         )
         for fingerprint, level, kind, message, count, runs, ended, first_at, last_at, last_run, line, benign in rows
     )
-
-
-def series(connection: DuckDBPyConnection, run_id: RunId, metric: str, points: int) -> Series:
-    """`metric` of a run over time in at most `points` slices of equal length, lines without a time left out."""
-    if metric not in PLOTTED:
-        raise QueryError(f"no series of {metric!r}", f"there are {', '.join(PLOTTED)}")
-    rows = connection.execute(
-        f"""
-        WITH lines AS (
-            SELECT epoch(logged_at) AS at, {metric} AS value FROM batches
-            WHERE run_id = ? AND {metric} IS NOT NULL AND logged_at IS NOT NULL
-        ), span AS (SELECT min(at) AS first, greatest(max(at) - min(at), 1) AS length FROM lines)
-        SELECT avg(at - first), median(value), quantile_cont(value, 0.1), quantile_cont(value, 0.9), count(*)
-        FROM lines, span GROUP BY least(floor((at - first) / length * ?), ? - 1) ORDER BY 1
-        """,
-        [run_id, points, points],
-    ).fetchall()
-    thinned = tuple(
-        SeriesPoint(float(at), float(mid), float(low), float(high)) for at, mid, low, high, _ in rows
-    )
-    return Series(metric, thinned, sum(int(row[4]) for row in rows))
 
 
 def columns_of_tables(connection: DuckDBPyConnection) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:

@@ -11,6 +11,7 @@ from logscope.store import identity
 from logscope.store.identity import Content
 from logscope.store.ingest_report import IngestStatus
 from logscope.store.loading import KnownLog
+from logscope.store.records import RunId
 from logscope.store.reading import FileStamp, ReadLog, is_packed, opened
 from logscope.store.sources import Source
 from logscope.store.surroundings import Surroundings
@@ -51,6 +52,9 @@ class Knowledge:
         sources = connection.execute(
             "SELECT path, log_id, file_size, file_mtime_ns FROM sources WHERE is_current"
         ).fetchall()
+        self._runs: dict[str, tuple[RunId, ...]] = {}
+        for log_id, run in connection.execute("SELECT log_id, run_id FROM runs ORDER BY ordinal").fetchall():
+            self._runs[log_id] = (*self._runs.get(log_id, ()), RunId(run))
         self._logs = {str(row[0]): KnownLog(*row) for row in logs}
         self._at_path = {str(row[0]): (str(row[1]), FileStamp(row[2], row[3])) for row in sources}
 
@@ -99,6 +103,14 @@ class Knowledge:
         """Takes note that the log lies under this path."""
         if not source.is_stdin:
             self._at_path[source.path] = (log_id, stamp)
+
+    def runs_of(self, log_id: str) -> tuple[RunId, ...]:
+        """The runs of a log that the store holds."""
+        return self._runs.get(log_id, ())
+
+    def wrote(self, log_id: str, runs: tuple[RunId, ...]) -> None:
+        """Takes note of a log's runs, now that they are written."""
+        self._runs[log_id] = runs
 
     def lies_at(self, source: Source, stamp: FileStamp, log_id: str) -> bool:
         """True when the store has this path with just this stamp (standard input has none)."""

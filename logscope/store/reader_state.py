@@ -18,7 +18,7 @@ LARGEST = 1 << 24
 
 _MODULES = ("parsers", "datetime", "collections", "numpy")
 _BUILTINS = frozenset(
-    "set frozenset bytearray complex range slice list dict tuple str bytes int float bool object".split()
+    ["set", "frozenset", "bytearray", "complex", "range", "slice", "list", "dict", "tuple", "str", "bytes", "int", "float", "bool", "object"]
 )
 _OTHERS = frozenset({("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__")})
 _FORBIDDEN = frozenset({"load", "loads", "open", "memmap", "fromfile", "exec", "eval", "system"})
@@ -34,7 +34,16 @@ def unpack(state: bytes) -> LogReader | None:
     """The reader, or None when these bytes are not a state that this version wrote."""
     try:
         reader = _Unpickler(io.BytesIO(zlib.decompress(state))).load()
-    except (pickle.UnpicklingError, zlib.error, EOFError, AttributeError, ImportError, IndexError, TypeError, ValueError):
+    except (
+        pickle.UnpicklingError,
+        zlib.error,
+        EOFError,
+        AttributeError,
+        ImportError,
+        IndexError,
+        TypeError,
+        ValueError,
+    ):
         return None
     return reader if isinstance(reader, LogReader) else None
 

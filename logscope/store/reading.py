@@ -111,7 +111,9 @@ def read(
                 reading.feed(block)
             parsed = reading.result()
     except (OSError, zlib.error, lzma.LZMAError) as error:
-        raise SourceError(f"{source.word}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise SourceError(
+            f"{source.word}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from error
     content = meter.content()
     _must_be_a_launch(source, parsed, content, meter)
     runs = parsed.runs
@@ -150,7 +152,9 @@ def _must_be_a_launch(source: Source, parsed: ParsedLog, content: Content, meter
         raise NotALaunchLog(f"{source.word}: empty")
     if b"\0" in meter.head and parsed.encoding.startswith("utf-8"):
         raise NotALaunchLog(f"{source.word}: binary, not a log")
-    raise NotALaunchLog(f"{source.word}: nothing of an SGLang launch in it", "give the log of 'sglang.launch_server'")
+    raise NotALaunchLog(
+        f"{source.word}: nothing of an SGLang launch in it", "give the log of 'sglang.launch_server'"
+    )
 
 
 def _contexts(runs: Sequence[Run], context: Context | None) -> tuple[Context | None, ...]:

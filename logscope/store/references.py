@@ -30,7 +30,8 @@ def find_run(connection: DuckDBPyConnection, reference: str) -> int:
     if by_path is not None:
         return by_path
     rows = connection.execute(
-        "SELECT run_no, run_id FROM runs WHERE starts_with(run_id, ?) ORDER BY run_id LIMIT 6", [reference.lower()]
+        "SELECT run_no, run_id FROM runs WHERE starts_with(run_id, ?) ORDER BY run_id LIMIT 6",
+        [reference.lower()],
     ).fetchall()
     if len(rows) == 1 and reference:
         return int(rows[0][0])
@@ -46,7 +47,9 @@ def _newest(connection: DuckDBPyConnection, word: str) -> int:
     ).fetchone()
     if row is None:
         kind = word.removeprefix("last").lstrip("-")
-        raise RunNotFound(f"{word}: the store holds no {kind + ' ' if kind else ''}run", "'logscope ingest PATH...'")
+        raise RunNotFound(
+            f"{word}: the store holds no {kind + ' ' if kind else ''}run", "'logscope ingest PATH...'"
+        )
     return int(row[0])
 
 
@@ -76,7 +79,8 @@ def _runs_at(connection: DuckDBPyConnection, path: str) -> dict[int, int]:
     ).fetchall()
     if not rows:
         rows = connection.execute(
-            "SELECT ordinal, run_no FROM runs WHERE path IN (SELECT unnest(?::VARCHAR[])) ORDER BY run_no", [places]
+            "SELECT ordinal, run_no FROM runs WHERE path IN (SELECT unnest(?::VARCHAR[])) ORDER BY run_no",
+            [places],
         ).fetchall()
     return {int(ordinal): int(run_no) for ordinal, run_no in rows}
 

@@ -60,7 +60,8 @@ class RunTables:
         self.facts = TableRows("host_facts", key + "name:s value:s")
         self.events = TableRows(
             "events",
-            key + "position:i kind:s name:s level:s type:s fingerprint:s message:s line:i last_line:i count:i "
+            key
+            + "position:i kind:s name:s level:s type:s fingerprint:s message:s line:i last_line:i count:i "
             "rank:s ranks:l benign:b logged_at:t last_at:t stage:s role:s role_reason:s rule:s excerpt:s seconds:f "
             "figures:s traceback_text:s",
         )
@@ -69,7 +70,8 @@ class RunTables:
         )
         self.stages = TableRows(
             "stages",
-            key + "position:i stage:s rank:s began_at:t ended_at:t first_line:i last_line:i seconds:f complete:b "
+            key
+            + "position:i stage:s rank:s began_at:t ended_at:t first_line:i last_line:i seconds:f complete:b "
             "mem_gb:f avail_gb:f",
         )
 
@@ -114,7 +116,9 @@ class RunTables:
         for name, value in context.facts.items():
             self.facts.add(*key, name, value)
 
-    def _add_frames(self, key: tuple[int, str], event: int, fingerprint: str, frames: Iterable[Frame]) -> None:
+    def _add_frames(
+        self, key: tuple[int, str], event: int, fingerprint: str, frames: Iterable[Frame]
+    ) -> None:
         for number, frame in enumerate(frames, start=1):
             self.tracebacks.add(*key, event, fingerprint, number, frame.file, frame.line, frame.function)
 

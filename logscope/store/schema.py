@@ -52,7 +52,8 @@ def version_of(connection: DuckDBPyConnection, path: Path | None) -> int:
         raise StoreError(f"{path}: a DuckDB file, but not a LogScope store", "give another --db")
     if int(str(version)) > VERSION:
         raise StoreError(
-            f"{path}: made by a newer LogScope (schema {version}, this one knows {VERSION})", "upgrade LogScope"
+            f"{path}: made by a newer LogScope (schema {version}, this one knows {VERSION})",
+            "upgrade LogScope",
         )
     return int(str(version))
 

@@ -65,7 +65,9 @@ def _sources_of(word: str) -> Iterator[Source]:
 def _in_folder(folder: Path, word: str) -> Iterator[Source]:
     paths = sorted(_walk(folder))
     if not paths:
-        raise SourceError(f"{word}: no log file in this folder", f"looked for {', '.join(LOG_NAMES)} and packed ones")
+        raise SourceError(
+            f"{word}: no log file in this folder", f"looked for {', '.join(LOG_NAMES)} and packed ones"
+        )
     yield from (Source(_absolute(path), str(path), given=False) for path in paths)
 
 

@@ -10,8 +10,20 @@ from typing import Any
 from logscope.store.connection import LOCK_PATIENCE, Database
 from logscope.store.ingest_report import IngestReport
 from logscope.store.queries import ROW_LIMIT, QueryResult, user_query
-from logscope.store.records import RunFacts, RunId, StoredRun
+from logscope.store.records import (
+    Baseline,
+    Contrast,
+    ErrorHistory,
+    Mark,
+    RunFacts,
+    RunId,
+    Seen,
+    Series,
+    SetupSpread,
+    StoredRun,
+)
 from logscope.store.surroundings import GivenFiles
+from parsers.records import Json
 
 
 class Store:
@@ -29,6 +41,13 @@ class Store:
     def in_memory(cls) -> Store:
         """An empty store that is gone with this object. Its secret masks have no salt: same bytes, same masks."""
         return cls(Database(None))
+
+    @classmethod
+    def copy_in_memory(cls, path: str | Path) -> Store:
+        """A store in memory that knows the runs of the one at `path` (without their batch and access rows)."""
+        from logscope.store.overlay import copied
+
+        return cls(copied(Path(path).expanduser().absolute()))
 
     @property
     def path(self) -> Path | None:
@@ -87,3 +106,65 @@ class Store:
     def query(self, sql: str, parameters: Sequence[Any] = (), limit: int = ROW_LIMIT) -> QueryResult:
         """The rows of a read-only query that can reach nothing but the store. Raises QueryError."""
         return user_query(self._database, sql, parameters, limit)
+
+    def baseline(self, run_id: RunId) -> Baseline:
+        """The last successful comparable run before `run_id`; never raises for lack of one."""
+        from logscope.store.baseline import find_baseline
+
+        with self._database.reading() as connection:
+            return find_baseline(connection, run_id)
+
+    def error_history(self) -> Sequence[ErrorHistory]:
+        """Every error and warning over all runs, what ended most runs first."""
+        from logscope.store.overview import error_history
+
+        with self._database.reading() as connection:
+            return error_history(connection)
+
+    def columns_of_tables(self) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
+        """(table or view, its (column, type) pairs)."""
+        from logscope.store.overview import columns_of_tables
+
+        with self._database.reading() as connection:
+            return columns_of_tables(connection)
+
+    def seen_before(self, fingerprint: str, run_id: RunId) -> Seen:
+        """What runs before `run_id` say of this fingerprint."""
+        from logscope.store.past import seen_before
+
+        with self._database.reading() as connection:
+            return seen_before(connection, fingerprint, run_id)
+
+    def contrast(self, run_id: RunId, kind: str, name: str, value: Json, fingerprint: str) -> Contrast:
+        """How often ``kind`` (``arg``, ``env``, ``config`` with name ``draft.KEY``, ``version``) `name`
+        had `value` in the failures with `fingerprint` and in the successes of the same setup."""
+        from logscope.store.past import contrast
+
+        with self._database.reading() as connection:
+            return contrast(connection, run_id, kind, name, value, fingerprint)
+
+    def usual(self, run_id: RunId, before: bool = True) -> SetupSpread:
+        """The spread of the good runs of the same setup, those before `run_id` only by default."""
+        from logscope.store.past import usual
+
+        with self._database.reading() as connection:
+            return usual(connection, run_id, before)
+
+    def series(self, run_id: RunId, metric: str, points: int = 240) -> Series:
+        """A batch column of the run over time, in at most `points` equal slices. Raises QueryError."""
+        from logscope.store.series import thinned_series
+
+        with self._database.reading() as connection:
+            return thinned_series(connection, run_id, metric, points)
+
+    def mark(self, reference: str, verdict: str, note: str = "") -> Mark:
+        """A person's word on a run: ``good``, ``bad`` or ``skip``. Raises RunNotFound."""
+        from logscope.store.connection import run_transaction
+        from logscope.store.marks import add_mark
+        from logscope.store.references import find_run
+
+        with self._database.writing() as connection:
+            number = find_run(connection, reference)
+            marks: list[Mark] = []
+            run_transaction(connection, lambda: marks.append(add_mark(connection, number, verdict, note)))
+            return marks[0]

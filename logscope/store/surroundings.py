@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from logscope.context import Context, context_path, read_context
-from logscope.errors import SourceError
+from logscope.errors import SourceError, UsageError
 from logscope.store import command_line
 from parsers.records import Json, Run
 
@@ -28,6 +28,17 @@ class GivenFiles:
     configs: Mapping[str, Path] = field(default_factory=dict)
     """Role -> config.json."""
     env_file: Path | None = None
+
+
+def given_files(words: Sequence[str], env_file: Path | None) -> GivenFiles:
+    """What ``--config ROLE=FILE`` and ``--env-file`` give. Raises UsageError for another role."""
+    configs: dict[str, Path] = {}
+    for word in words:
+        role, _, file = word.partition("=")
+        if role not in ("target", "draft") or not file:
+            raise UsageError(f"--config {word}: not target=FILE or draft=FILE")
+        configs[role] = Path(file)
+    return GivenFiles(configs, env_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +153,9 @@ def _given_env(file: Path) -> tuple[dict[str, str], bytes]:
             continue
         name, sign, value = stripped.partition("=")
         if not sign or not name.strip().isidentifier():
-            raise SourceError(f"{file}: line {number} is no NAME=value", "an env file holds one variable a line")
+            raise SourceError(
+                f"{file}: line {number} is no NAME=value", "an env file holds one variable a line"
+            )
         env[name.strip()] = _unquoted(value.strip())
     return env, content
 

@@ -376,7 +376,7 @@ COMMENT ON VIEW marks IS 'The word that counts for each marked run: its newest n
 CREATE VIEW good_runs AS
 SELECT r.* FROM runs r LEFT JOIN marks m USING (run_id)
 WHERE CASE m.verdict WHEN 'good' THEN true WHEN 'bad' THEN false WHEN 'skip' THEN false
-      ELSE r.ready AND r.outcome NOT IN ('failed', 'hung') END;
+      ELSE r.ready AND r.outcome NOT IN ('failed', 'hung', 'killed') END;
 COMMENT ON VIEW good_runs IS 'Runs that count as a success: marked good, or ready without a fatal error after';
 
 CREATE VIEW last_good AS

@@ -1,0 +1,209 @@
+"""What earlier runs say: an error's history, what fixed it, how often a value went with it, what is usual."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from logscope.store.baseline import BEFORE, GOOD
+from logscope.store.json_paths import dump
+from logscope.store.nearness import fine_differences
+from logscope.store.records import Contrast, RunId, Seen, SetupSpread, Spread
+from logscope.store.setup import COLUMNS, Row, coarse_differences, run_row, same_deployment
+from parsers.records import Json
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+USUAL_RUNS = 50
+"""Good runs that a spread is taken over at most: the newest."""
+_DEPLOYMENT = ("model_key", "served_model_name", "port")
+_LAYOUT = (
+    "device", "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
+)  # fmt: skip
+
+
+def seen_before(connection: DuckDBPyConnection, fingerprint: str, run_id: str) -> Seen:
+    """What runs before this one say of a fingerprint."""
+    run = run_row(connection, run_id)
+    if run is None:
+        return Seen(0, None, None, ())
+    time = {"order_at": run["order_at"], "run_no": run["run_no"]}
+    found = connection.execute(
+        "SELECT count(*), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at) FROM runs r "
+        f"WHERE {BEFORE} AND r.run_no IN (SELECT run_no FROM events WHERE fingerprint = $fingerprint)",
+        {**time, "fingerprint": fingerprint},
+    ).fetchone()
+    if found is None or not found[0]:
+        return Seen(0, None, None, ())
+    fixed_in, fixed_by = _fix(connection, fingerprint, time)
+    return Seen(int(found[0]), RunId(found[1]), found[2], fixed_by, fixed_in)
+
+
+def _fix(
+    connection: DuckDBPyConnection, fingerprint: str, time: dict[str, Any]
+) -> tuple[RunId | None, tuple[str, ...]]:
+    """The newest pair (run that this error ended, next good run of its deployment) that differ in something."""
+    failures = _rows(
+        connection,
+        f"r.root_fingerprint = $fingerprint AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC LIMIT 10",
+        {**time, "fingerprint": fingerprint},
+    )
+    for failure in failures:
+        good = _rows(
+            connection,
+            f"{GOOD} AND {same_deployment()} AND (r.order_at, r.run_no) > ($after, $after_no) AND {BEFORE} "
+            "ORDER BY r.order_at, r.run_no LIMIT 1",
+            {
+                **{name: failure[name] for name in _DEPLOYMENT}, **time,
+                "after": failure["order_at"], "after_no": failure["run_no"],
+            },
+        )  # fmt: skip
+        if not good:
+            continue
+        words = difference_words(connection, failure, good[0])
+        if words:
+            return RunId(good[0]["run_id"]), words
+    return None, ()
+
+
+def difference_words(connection: DuckDBPyConnection, earlier: Row, later: Row) -> tuple[str, ...]:
+    """The differences from one run to a later one, as ``arg NAME: old -> new``, ``env ...``, ``config ...``."""
+    fine = fine_differences(connection, later, [earlier])[earlier["run_no"]]
+    return (*coarse_differences(later, earlier), *fine.words)
+
+
+def _rows(connection: DuckDBPyConnection, where: str, parameters: dict[str, Any]) -> list[Row]:
+    columns = ", ".join(f"r.{name}" for name in COLUMNS)
+    rows = connection.execute(
+        f"SELECT {columns} FROM runs r LEFT JOIN marks m ON m.run_id = r.run_id WHERE {where}", parameters
+    ).fetchall()
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+
+def contrast(
+    connection: DuckDBPyConnection, run_id: str, kind: str, name: str, value: Json, fingerprint: str
+) -> Contrast:
+    """How often the value stood in the failures with this error and in the successes of the deployment.
+
+    Runs of which the value cannot be known are left out of both counts.
+    """
+    run = run_row(connection, run_id)
+    if run is None:
+        return Contrast(0, 0, 0, 0)
+    known, has = _conditions(kind)
+    config_role, _, key = name.partition(".")
+    parameters: dict[str, Any] = {
+        **{column: run[column] for column in _DEPLOYMENT},
+        "fingerprint": fingerprint,
+        "name": key if kind == "config" else name,
+        "role": config_role,
+        "value": _text(value, kind),
+    }
+    used = {word for word in parameters if f"${word}" in known + has + _CONTRAST}
+    row = connection.execute(
+        _CONTRAST.format(known=known, has=has), {word: parameters[word] for word in used}
+    ).fetchone()
+    return Contrast(*(int(count or 0) for count in row)) if row is not None else Contrast(0, 0, 0, 0)
+
+
+_CONTRAST = (
+    "WITH picked AS (SELECT r.run_no, r.run_id, r.sglang_version, r.env_known, "
+    "r.root_fingerprint = $fingerprint AND NOT " + GOOD + " AS failed, " + GOOD + " AND " + same_deployment()
+    + " AS good FROM runs r LEFT JOIN marks m ON m.run_id = r.run_id), "
+    "judged AS (SELECT failed, good, {has} AS has FROM picked p WHERE (failed OR good) AND {known}) "
+    "SELECT count(*) FILTER (failed AND has), count(*) FILTER (failed), count(*) FILTER (good AND has), "
+    "count(*) FILTER (good) FROM judged"
+)  # fmt: skip
+
+
+def _conditions(kind: str) -> tuple[str, str]:
+    """SQL: the value of the run p can be known; the run has it."""
+    if kind == "version":
+        return "p.sglang_version IS NOT NULL", "p.sglang_version = $value"
+    if kind == "env":
+        value = "(SELECT any_value(value) FROM env e WHERE e.run_no = p.run_no AND e.name = $name)"
+        return f"(p.env_known OR {value} IS NOT NULL)", f"{value} IS NOT DISTINCT FROM $value"
+    if kind == "config":
+        value = (
+            "(SELECT any_value(value) FROM model_configs c WHERE c.run_no = p.run_no AND c.role = $role "
+            "AND c.key = $name)"
+        )
+        known = "EXISTS (SELECT 1 FROM model_configs c WHERE c.run_no = p.run_no AND c.role = $role)"
+        return known, f"{value} IS NOT DISTINCT FROM $value"
+    value = "(SELECT any_value(value) FROM server_args a WHERE a.run_no = p.run_no AND a.name = $name)"
+    return f"{value} IS NOT NULL", f"{value} = $value"
+
+
+def _text(value: Json, kind: str) -> str | None:
+    if kind in ("env", "version"):
+        return None if value is None else str(value)
+    return None if value is None and kind == "config" else dump(value)
+
+
+def usual(connection: DuckDBPyConnection, run_id: str, before: bool = True) -> SetupSpread:
+    """The spread of the good runs of the same setup; of the same release where three or more are."""
+    run = run_row(connection, run_id)
+    if run is None:
+        return SetupSpread()
+    good = _good_of_setup(connection, run, before)
+    if not good:
+        return SetupSpread()
+    numbers = ", ".join(str(row["run_no"]) for row in good)
+    spans = connection.execute(
+        "SELECT stage, run_no, max(seconds) FILTER (rank = '' AND complete), max(mem_gb) FROM stages "
+        f"WHERE run_no IN ({numbers}) GROUP BY ALL ORDER BY run_no"
+    ).fetchall()
+    speeds = connection.execute(
+        f"SELECT gen_median, accept_length FROM runs WHERE run_no IN ({numbers}) ORDER BY run_no"
+    ).fetchall()
+    warnings = connection.execute(
+        f"SELECT fingerprint, count(DISTINCT run_no) FROM events WHERE kind = 'warning' AND run_no IN ({numbers}) "
+        "GROUP BY fingerprint"
+    ).fetchall()
+    stages = sorted({row[0] for row in spans})
+    return SetupSpread(
+        stage_seconds=_by_stage(stages, [(row[0], row[2]) for row in spans]),
+        stage_mem_gb=_by_stage(stages, [(row[0], row[3]) for row in spans]),
+        gen_throughput=spread(row[0] for row in speeds),
+        accept_length=spread(row[1] for row in speeds),
+        warnings=dict(warnings),
+        runs=tuple(RunId(row["run_id"]) for row in good),
+    )
+
+
+def _good_of_setup(connection: DuckDBPyConnection, run: Row, before: bool) -> list[Row]:
+    """Good runs of the same layout; where there are none, of the same device and tensor-parallel size."""
+    parameters: dict[str, Any] = {name: run[name] for name in (*_DEPLOYMENT, "run_no")}
+    where = f"{GOOD} AND {same_deployment()} AND r.run_no <> $run_no"
+    if before:
+        where += f" AND {BEFORE}"
+        parameters["order_at"] = run["order_at"]
+    order = f"ORDER BY r.order_at DESC, r.run_no DESC LIMIT {USUAL_RUNS}"
+    for layout in (_LAYOUT, _LAYOUT[:2]) if run["tp_size"] is not None else ((),):
+        same = "".join(f" AND r.{name} IS NOT DISTINCT FROM ${name}" for name in layout)
+        rows = _rows(
+            connection, f"{where}{same} {order}", {**parameters, **{name: run[name] for name in layout}}
+        )
+        if rows:
+            break
+    same_release = [row for row in rows if row["sglang_version"] == run["sglang_version"]]
+    return same_release if len(same_release) >= 3 else rows
+
+
+def _by_stage(stages: Sequence[str], values: Sequence[tuple[str, float | None]]) -> dict[str, Spread]:
+    spreads = {stage: spread(value for name, value in values if name == stage) for stage in stages}
+    return {stage: figures for stage, figures in spreads.items() if figures is not None}
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """Median and range of the known values (5th to 95th percentile from 20 on); None without any."""
+    known = [float(value) for value in values if value is not None]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    if len(known) >= 20:
+        cuts = statistics.quantiles(known, n=20, method="inclusive")
+        low, high = cuts[0], cuts[-1]
+    return Spread(len(known), statistics.median(known), low, high, tuple(known))

@@ -1,0 +1,126 @@
+"""How far two runs are from each other, in numbers for the choice and in words for people.
+
+Coarse facts (model, layout, device ...) are weighed in SQL over all runs; for the few nearest the changed
+arguments, variables and config keys are counted. Weights say how much a difference spoils a comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = dict[str, Any]
+
+COLUMNS = (
+    "run_no", "run_id", "path", "order_at", "model_key", "model_path", "served_model_name", "port", "device",
+    "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
+    "sglang_version", "host", "gpus", "argv", "ready", "outcome", "ended_cleanly", "root_fingerprint",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One coarse fact that a distance counts."""
+
+    name: str
+    weight: float
+    column: str
+
+
+OTHER_MODEL = 2.0
+MOVED_MODEL = 0.2
+"""Same served name and port: the same deployment with its model moved, renamed or mistyped."""
+
+FACTS = (
+    Fact("device", 0.6, "device"),
+    Fact("tp_size", 0.5, "tp_size"),
+    Fact("pp_size", 0.4, "pp_size"),
+    Fact("dp_size", 0.3, "dp_size"),
+    Fact("ep_size", 0.3, "ep_size"),
+    Fact("nnodes", 0.5, "nnodes"),
+    Fact("speculative_algorithm", 0.4, "speculative_algorithm"),
+    Fact("quantization", 0.4, "quantization"),
+    Fact("host", 0.1, "host"),
+    Fact("GPUs", 0.4, "gpus"),
+    Fact("port", 0.05, "port"),
+)
+RELEASE = 0.1
+"""Another release; the same for all, since a near release need not be a like one."""
+LIMIT = 1.5
+"""Farther runs are not comparable: another model on the same port alone is beyond it."""
+
+_MAY_BE_UNKNOWN = {"device", "tp_size", "pp_size", "dp_size", "ep_size", "nnodes", "host", "gpus", "port"}
+"""Facts of which not knowing says nothing: a run that failed before its args line has none of them."""
+
+
+def distance_sql() -> str:
+    """SQL expression of the coarse distance between row r and the parameters of `distance_parameters`."""
+    parts = [
+        f"CASE WHEN $model_key IS NULL OR r.model_key IS NULL OR r.model_key = $model_key THEN 0 "
+        f"WHEN r.served_model_name = $served_model_name AND r.port = $port THEN {MOVED_MODEL} ELSE {OTHER_MODEL} END",
+        f"CASE WHEN $sglang_version IS NOT NULL AND r.sglang_version IS NOT NULL "
+        f"AND r.sglang_version <> $sglang_version THEN {RELEASE} ELSE 0 END",
+    ]
+    for fact in FACTS:
+        if fact.column in _MAY_BE_UNKNOWN:
+            known = f"${fact.column} IS NOT NULL AND r.{fact.column} IS NOT NULL"
+            if fact.column == "gpus":
+                known = "len($gpus::VARCHAR[]) > 0 AND len(r.gpus) > 0"
+            parts.append(
+                f"CASE WHEN {known} AND r.{fact.column} <> ${fact.column} THEN {fact.weight} ELSE 0 END"
+            )
+        else:
+            parts.append(
+                f"CASE WHEN $knows_args AND coalesce(r.{fact.column}, '') <> coalesce(${fact.column}, '') "
+                f"THEN {fact.weight} ELSE 0 END"
+            )
+    return " + ".join(f"({part})" for part in parts)
+
+
+def distance_parameters(run: Row) -> Row:
+    """The parameters that `distance_sql` names."""
+    names = ["model_key", "served_model_name", "sglang_version", *(fact.column for fact in FACTS)]
+    knows_args = run["model_key"] is not None
+    return {**{name: run[name] for name in names}, "knows_args": knows_args}
+
+
+def coarse_differences(run: Row, other: Row) -> list[str]:
+    """The coarse facts that differ, from `other` (the earlier one) to `run`, in words."""
+    said: list[str] = []
+    if run["model_key"] and other["model_key"] and run["model_key"] != other["model_key"]:
+        said.append(f"model: {other['model_path']} -> {run['model_path']}")
+    if run["sglang_version"] and other["sglang_version"] and run["sglang_version"] != other["sglang_version"]:
+        said.append(f"sglang: {other['sglang_version']} -> {run['sglang_version']}")
+    for fact in FACTS:
+        old, new = other[fact.column], run[fact.column]
+        if fact.column in _MAY_BE_UNKNOWN:
+            if not old or not new or old == new:
+                continue
+        elif run["model_key"] is None or old == new:
+            continue
+        said.append(f"{fact.name}: {_shown(old)} -> {_shown(new)}")
+    return said
+
+
+def run_row(connection: DuckDBPyConnection, run_id: str) -> Row | None:
+    """The facts of one run."""
+    found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs WHERE run_id = ?", [run_id]).fetchone()
+    return None if found is None else dict(zip(COLUMNS, found, strict=True))
+
+
+def same_deployment(column: Callable[[str], str] = lambda name: f"r.{name}") -> str:
+    """SQL condition: the row is of the deployment of $model_key, $served_model_name and $port."""
+    return (
+        f"({column('model_key')} = $model_key OR ({column('served_model_name')} = $served_model_name "
+        f"AND {column('port')} = $port))"
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "None" if value is None else str(value)
