@@ -68,10 +68,13 @@ HEADS: tuple[HeadRule, ...] = (
     HeadRule(
         "gpu",
         "[",
-        "gpu",
-        r"\[(?P<rank>gpu(?:_id)?=\d{1,4})\] ?",
+        "=",
+        r"\[(?P<rank>(?:gpu|gpu_id|rank)=\d{1,4})\] ?",
         True,
-        (("[gpu=3] Memory pool end.", "gpu=3", None, "Memory pool end."),),
+        (
+            ("[gpu=3] Memory pool end.", "gpu=3", None, "Memory pool end."),
+            ("[rank=0] Init nccl begin.", "rank=0", None, "Init nccl begin."),
+        ),
     ),
     HeadRule(
         "rank-word",
@@ -221,11 +224,15 @@ def may_be_glued(text: str) -> bool:
     return text.find("[20", 1) > 0 or text.find("[gpu", 1) > 0 or (":" in text[:4] and text.find("[", 1) > 0)
 
 
+DECORATION = " \t>*`#|."
+"""Marks that pasting a log leaves in front of its lines."""
 _QUOTING = ("Receive: ", "Finish: ", "obj=", "'text':", '"text":', '"content"', "'content'", "messages=")
 
 
 def _is_real_cut(text: str, position: int) -> bool:
     before = text[max(0, position - 4000) : position]
+    if position <= 6 and not before.strip(DECORATION):
+        return True
     last = before[-1]
     if last in "'\"`\\(<{=" or before.endswith(("\\n", "\\r", "\\t")):
         return False

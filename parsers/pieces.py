@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import regex
 
-from parsers.heads import Bar, find_bar, may_be_glued, split_glued
+from parsers.heads import DECORATION, Bar, find_bar, may_be_glued, split_glued
 
 MAX_PIECES = 20_000
 """Pieces of one physical line that are looked at; a file of one line with only bars has more."""
@@ -76,6 +76,8 @@ def _texts(text: str) -> list[Piece]:
     if not may_be_glued(text):
         return [Piece(text)]
     parts = split_glued(text)
+    if len(parts) > 1 and not parts[0].strip(DECORATION):
+        del parts[0]
     return [Piece(part, None, place < len(parts) - 1) for place, part in enumerate(parts)]
 
 

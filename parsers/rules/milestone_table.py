@@ -30,14 +30,14 @@ MILESTONES: tuple[MilestoneRule, ...] = (
     MilestoneRule(
         "distributed-begin",
         _D,
-        ("Init torch distributed begin", "Init parallel begin", "Init nccl begin"),
+        ("Init torch distributed begin", "Init parallel begin", "Init nccl begin", "Init torch begin"),
         "",
         (("Init torch distributed begin.", ()), ("Init nccl begin.", ()), ("Init parallel begin.", ())),
     ),
     MilestoneRule(
         "distributed-end",
         _D,
-        ("Init torch distributed ends", "Init parallel ends", "Init nccl ends"),
+        ("Init torch distributed ends", "Init parallel ends", "Init nccl ends", "Init torch end"),
         "",
         (
             ("Init torch distributed ends. mem usage=0.25 GB", (("mem_usage_gb", 0.25),)),
