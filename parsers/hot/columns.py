@@ -1,4 +1,4 @@
-"""Rows of the hot lane as the blocks that a reader gives out, in the names and types of the careful lane."""
+"""Rows of both lanes as one block in line order, in the names and types that a reader gives out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.hot.lane import BatchRows, HotLane, RequestRows
-from parsers.hot.words import Mask
+from parsers.hot.words import Mask, Places
 from parsers.records import BatchBlock, RequestBlock
 from parsers.rules.batches import BATCH_COLUMNS
 
@@ -22,37 +22,64 @@ class ColumnMaker:
         self._missing: dict[str, NDArray[Any]] = {}
 
     def batches(
-        self, lane: HotLane, rows: BatchRows, first_line: int, chosen: Mask | None, ordinal: int
+        self,
+        lane: HotLane,
+        rows: BatchRows,
+        first_line: int,
+        chosen: Mask,
+        careful: BatchBlock | None,
+        ordinal: int,
     ) -> BatchBlock:
-        """The chosen rows (None: all) as a block of one run; `first_line` is the number of row 0's line."""
-        count = rows.rows.size
+        """The chosen rows and those of the careful lane as a block of one run.
+
+        `first_line` is the number of row 0's line.
+        """
+        lines = rows.rows[chosen] + first_line
+        hot_places, careful_places = _places(lines, careful.columns["line"] if careful else None)
+        count = hot_places.size + careful_places.size
+        place_of = np.full(rows.rows.size, -1, dtype=np.int64)
+        place_of[chosen] = hot_places
+        names = list(dict.fromkeys(lane.heads.ranks[tag] or "" for tag in _present(rows.tags[chosen])))
         columns: dict[str, NDArray[Any]] = {
-            "line": rows.rows + first_line,
-            "at": rows.at.view("datetime64[us]"),
-            "kind": rows.kinds,
+            "line": np.empty(count, dtype=np.int64),
+            "at": np.empty(count, dtype="datetime64[us]"),
+            "kind": np.empty(count, dtype=np.int8),
+            "rank": np.empty(count, dtype=np.int32),
         }
+        columns["line"][hot_places] = lines
+        columns["at"][hot_places] = rows.at[chosen].view("datetime64[us]")
+        columns["kind"][hot_places] = rows.kinds[chosen]
+        columns["rank"][hot_places] = _codes_of(rows.tags[chosen], lane.heads.ranks, names)
+        if careful is not None:
+            names = list(dict.fromkeys((*names, *careful.ranks)))
+            codes = np.array([names.index(rank) for rank in careful.ranks], dtype=np.int32)
+            columns["rank"][careful_places] = codes[careful.columns["rank"]]
+            for name in ("line", "at", "kind"):
+                columns[name][careful_places] = careful.columns[name]
         for name, kind in BATCH_COLUMNS.items():
-            if name not in _GIVEN:
-                columns[name] = self._column(name, kind, rows, count)
-        tags, ranks = rows.tags, lane.heads.ranks
-        if chosen is not None:
-            columns = {name: column[chosen] for name, column in columns.items()}
-            tags = tags[chosen]
-        columns["rank"], names = _ranks(tags, ranks)
-        return BatchBlock(ordinal, {name: columns[name] for name in BATCH_COLUMNS}, names)
+            if name in _GIVEN:
+                continue
+            parts = [(place_of[places], values[name]) for places, values in rows.groups if name in values]
+            if careful is not None:
+                parts.append((careful_places, careful.columns[name]))
+            columns[name] = self._column(kind, parts, count)
+        return BatchBlock(ordinal, {name: columns[name] for name in BATCH_COLUMNS}, tuple(names))
 
-    def _column(self, name: str, kind: str, rows: BatchRows, count: int) -> NDArray[Any]:
-        parts = [(places, values[name]) for places, values in rows.groups if name in values]
-        if not parts:
-            return self._absent(name, kind, count)
-        if len(parts) == 1 and parts[0][0].size == count:
-            return parts[0][1].astype(kind, copy=False)
-        column = self._absent(name, kind, count).copy()
+    def _column(self, kind: str, parts: list[tuple[Places, NDArray[Any]]], count: int) -> NDArray[Any]:
+        absent = self._absent(kind, count)
+        column: NDArray[Any] | None = None
         for places, values in parts:
+            if not values.size or (values.size < 1000 and _is_missing(values, absent[:1])):
+                continue
+            if column is None:
+                column = absent.copy()
+            if places.min() < 0:
+                kept = places >= 0
+                places, values = places[kept], values[kept]
             column[places] = values
-        return column
+        return absent if column is None else column
 
-    def _absent(self, name: str, kind: str, count: int) -> NDArray[Any]:
+    def _absent(self, kind: str, count: int) -> NDArray[Any]:
         held = self._missing.get(kind)
         if held is None or held.size < count:
             missing: Any = "" if kind == "object" else float("nan") if kind == "float64" else -1
@@ -62,34 +89,46 @@ class ColumnMaker:
         return held[:count]
 
     def requests(
-        self,
-        lane: HotLane,
-        rows: RequestRows,
-        first_line: int,
-        chosen: Mask | None,
-        ordinal: int,
+        self, lane: HotLane, rows: RequestRows, first_line: int, chosen: Mask, ordinal: int
     ) -> RequestBlock:
-        """The chosen rows (None: all) as a block of one run."""
-        line, at, tails = rows.rows + first_line, rows.at, rows.tails
-        if chosen is not None:
-            line, at, tails = line[chosen], at[chosen], tails[chosen]
+        """The chosen rows as a block of one run."""
         texts = [(tail.method, tail.path, tail.status) for tail in lane.access.lines]
         distinct = list(dict.fromkeys(texts))
         place = {tail: code for code, tail in enumerate(distinct)}
         codes = np.array([place[text] for text in texts], dtype=np.int32)
         columns: dict[str, NDArray[Any]] = {
-            "line": line,
-            "at": at.view("datetime64[us]"),
-            "tail": codes[tails],
+            "line": rows.rows[chosen] + first_line,
+            "at": rows.at[chosen].view("datetime64[us]"),
+            "tail": codes[rows.tails[chosen]],
         }
         return RequestBlock(ordinal, columns, tuple(distinct))
 
 
-def _ranks(tags: NDArray[np.int32], ranks: list[str | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Codes of the ranks that occur, and their texts in the order of their codes."""
-    present = np.flatnonzero(np.bincount(tags))
-    names = list(dict.fromkeys(ranks[code] or "" for code in present.tolist()))
+def _places(lines: Places, careful_lines: NDArray[Any] | None) -> tuple[Places, Places]:
+    """Places of both lanes' rows when they stand in line order together."""
+    if careful_lines is None:
+        return np.arange(lines.size), np.empty(0, dtype=np.int64)
+    order = np.argsort(careful_lines, kind="stable")
+    careful = np.empty(careful_lines.size, dtype=np.int64)
+    careful[order] = np.searchsorted(lines, careful_lines[order]) + np.arange(order.size)
+    is_hot = np.ones(lines.size + careful.size, dtype=np.bool_)
+    is_hot[careful] = False
+    return np.flatnonzero(is_hot), careful
+
+
+def _is_missing(values: NDArray[Any], missing: NDArray[Any]) -> bool:
+    if values.dtype.kind == "f":
+        return bool(np.isnan(values).all())
+    return bool((values == missing[0]).all())
+
+
+def _present(tags: NDArray[np.int32]) -> list[int]:
+    present: list[int] = np.flatnonzero(np.bincount(tags)).tolist()
+    return present
+
+
+def _codes_of(tags: NDArray[np.int32], ranks: list[str | None], names: list[str]) -> NDArray[np.int32]:
     codes = np.zeros(len(ranks), dtype=np.int32)
-    for code in present.tolist():
-        codes[code] = names.index(ranks[code] or "")
-    return codes[tags], tuple(names)
+    for tag in _present(tags):
+        codes[tag] = names.index(ranks[tag] or "")
+    return codes[tags]

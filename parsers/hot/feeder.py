@@ -38,6 +38,14 @@ class HotFeeder:
         self.lane = HotLane()
         self._met: set[tuple[int, int]] = set()
         """(prefix, rank text) that went through the careful lane once, as every new one does."""
+        self._maker = ColumnMaker()
+
+    def __getstate__(self) -> tuple[HotLane, set[tuple[int, int]]]:
+        return self.lane, self._met
+
+    def __setstate__(self, state: tuple[HotLane, set[tuple[int, int]]]) -> None:
+        self.lane, self._met = state
+        self._maker = ColumnMaker()
 
     def feed(
         self,
@@ -53,7 +61,7 @@ class HotFeeder:
         self._leave_first_of_each_rank(found)
         work = _BlockWork(self.lane, found, block, first_line, careful, take_line)
         work.run()
-        work.give(on_batches, on_requests)
+        work.give(self._maker, on_batches, on_requests)
         return found.starts.size
 
     def _leave_first_of_each_rank(self, found: HotBlock) -> None:
@@ -196,9 +204,8 @@ class _BlockWork:
         for place, tag in sorted(zip(first.tolist(), present.tolist(), strict=True)):
             builder.see_rank(self.lane.heads.ranks[tag] or "", self.first_line + int(rows[place]))
 
-    def give(self, on_batches: OnBatches | None, on_requests: OnRequests | None) -> None:
-        """Give out the rows that the launches were told of."""
-        maker = ColumnMaker()
+    def give(self, maker: ColumnMaker, on_batches: OnBatches | None, on_requests: OnRequests | None) -> None:
+        """Give out the rows that the launches were told of, behind those that wait in the launches."""
         distinct = {id(builder): builder for builder in self.owners}
         for key, builder in distinct.items():
             codes = [code for code, owner in enumerate(self.owners) if id(owner) == key]
@@ -206,14 +213,17 @@ class _BlockWork:
                 rows = self.found.batches
                 chosen = np.isin(self.owner_of[rows.rows], codes)
                 if chosen.any():
-                    kept = None if chosen.all() else chosen
-                    on_batches(maker.batches(self.lane, rows, self.first_line, kept, builder.ordinal))
+                    waiting = builder.batches.take(builder.ordinal) if len(builder.batches) else None
+                    on_batches(
+                        maker.batches(self.lane, rows, self.first_line, chosen, waiting, builder.ordinal)
+                    )
             if on_requests is not None:
                 requests = self.found.requests
                 chosen = np.isin(self.owner_of[requests.rows], codes)
                 if chosen.any():
-                    kept = None if chosen.all() else chosen
-                    on_requests(maker.requests(self.lane, requests, self.first_line, kept, builder.ordinal))
+                    if len(builder.requests):
+                        on_requests(builder.requests.take(builder.ordinal))
+                    on_requests(maker.requests(self.lane, requests, self.first_line, chosen, builder.ordinal))
 
 
 def _time(at: np.int64) -> datetime:

@@ -36,6 +36,9 @@ class _Gathered:
 
     def finish(self) -> _Gathered:
         self.parsed = self.reader.result()
+        for ordinal in {row[0] for row in self.batches}:
+            lines = [row[1] for row in self.batches if row[0] == ordinal]
+            assert lines == sorted(lines)
         self.batches.sort(key=lambda row: row[1])
         self.requests.sort(key=lambda row: row[1])
         return self
