@@ -90,7 +90,7 @@ class LaunchFollower:
         self._reader = LogReader()
         self._skip_earlier = skip_earlier
         self._earlier = 0
-        self._run: Run | None = None
+        self._runs: tuple[Run, ...] = ()
         self.lines = 0
         """Physical lines read."""
 
@@ -102,7 +102,12 @@ class LaunchFollower:
     @property
     def run(self) -> Run | None:
         """The newest launch of the log; None before there is one."""
-        return self._run
+        return self._runs[-1] if self._runs else None
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All launches of the log, but for those to be passed over."""
+        return self._runs
 
     def look(self) -> bool:
         """Reads on; True when something was added."""
@@ -110,7 +115,7 @@ class LaunchFollower:
         while True:
             added = self._file.look()
             if added.is_new_file:
-                self._reader, self._earlier, self._run = LogReader(), 0, None
+                self._reader, self._earlier, self._runs = LogReader(), 0, ()
             if not added.block:
                 break
             grown = True
@@ -120,8 +125,7 @@ class LaunchFollower:
             self.lines = parsed.lines
             if self._skip_earlier:
                 self._earlier, self._skip_earlier = len(parsed.runs), False
-            later = parsed.runs[self._earlier :]
-            self._run = later[-1] if later else None
+            self._runs = parsed.runs[self._earlier :]
         return grown
 
     def close(self) -> None:

@@ -1,0 +1,34 @@
+"""Events of a watched launch as lines of text or JSON."""
+
+from __future__ import annotations
+
+import json
+
+from logscope.record.watching import WatchEvent
+from parsers.records import Json
+
+SCHEMA = "logscope.watch/1"
+
+
+def event_text(event: WatchEvent, clock: str) -> str:
+    """One line: time of day, what happened, where in the log."""
+    place = f"  (line {event.line})" if event.line is not None else ""
+    return f"{clock}  {event.text}{place}"
+
+
+def event_json(event: WatchEvent, at: str) -> str:
+    """One JSON object on one line; `at` is ISO 8601."""
+    held: dict[str, Json] = {
+        "schema": SCHEMA,
+        "at": at,
+        "event": event.kind,
+        "text": event.text,
+        "line": event.line,
+        "stage": None if event.stage is None else str(event.stage),
+        "seconds": event.seconds,
+        "usual": None
+        if event.usual is None
+        else {"low": event.usual.low, "median": event.usual.median, "high": event.usual.high},
+        "outside": event.is_outside,
+    }
+    return json.dumps(held)
