@@ -28,12 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the sub-commands."""
     add_format(parser, ("text", "json"))
     actions = parser.add_subparsers(dest="action", required=True, metavar="releases|arg|env|validation|add")
-    formats = argparse.ArgumentParser(add_help=False)
-    formats.add_argument(
-        "--format", choices=("text", "json"), default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
+    formats = _shared_options()
     actions.add_parser("releases", parents=[formats], help="the releases with facts", allow_abbrev=False)
-    for name, what in (("arg", "a server argument: name or flag"), ("env", "an environment variable")):
+    for name, what in (("arg", "a server argument (or its flag without the dashes)"), ("env", "an environment variable")):
         action = actions.add_parser(name, parents=[formats], help=f"the life of {what}", allow_abbrev=False)
         action.add_argument("name", metavar="NAME", help=what)
         action.add_argument("--version", metavar="X", help="also say what this release has")
@@ -59,6 +56,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, metavar="PATH", help="folder, site-packages, wheel, sdist or git checkout"
     )
     add.add_argument("--name", metavar="VERSION", help="version to know it by (default: its own)")
+
+
+def _shared_options() -> argparse.ArgumentParser:
+    """The options of all commands once more, so that they may also stand behind the sub-command."""
+    shared = argparse.ArgumentParser(add_help=False)
+    unset: dict[str, Any] = {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+    shared.add_argument("--format", choices=("text", "json"), **unset)
+    shared.add_argument("--db", type=Path, **unset)
+    shared.add_argument("--no-color", action="store_true", **unset)
+    shared.add_argument("-q", "--quiet", action="store_true", **unset)
+    shared.add_argument("-v", "--verbose", action="count", **unset)
+    return shared
 
 
 def run(options: argparse.Namespace) -> int:
@@ -87,10 +96,12 @@ def _releases(options: argparse.Namespace) -> int:
 def _argument(options: argparse.Namespace) -> int:
     from logscope import knowledge
 
-    name = options.name.lstrip("-").replace("-", "_")
+    name = options.name.replace("-", "_")
     life = knowledge.argument_life(name)
-    if life is None and options.name.startswith("-"):
-        name = knowledge.flags_of(options.version or knowledge.releases()[-1]).get(options.name, name)
+    if life is None:
+        newest = next(iter(reversed(knowledge.releases())), None)
+        flag = "--" + options.name.replace("_", "-")
+        name = knowledge.flags_of(options.version or newest).get(flag, name)
         life = knowledge.argument_life(name)
     fact = knowledge.argument_fact(name, options.version or _newest(life))
     extra = {"fact": None if fact is None else asdict(fact), "of": options.version or _newest(life)}

@@ -38,11 +38,9 @@ def renamed_arguments(good_version: str | None, bad_version: str | None) -> Mapp
     if good is None or bad is None:
         return {}
     before, after = _present(good), _present(bad)
-    forward: dict[str, str] = {}
     shipped = library.packaged()
     rows = shipped.arguments["renames"] if shipped is not None else []
-    for old, new, _, _ in rows:
-        forward[old] = new
+    forward: dict[str, str] = {old: new for old, new, _, _ in rows}
     found: dict[str, str] = {}
     for start in before | after:
         for step in _chain(start, forward):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from logscope.knowledge import library
-from logscope.knowledge.catalogue import FATAL
+from logscope.knowledge.catalogue import FATAL, SiteFact
 from logscope.knowledge.counterpart import Counterpart, counterparts, ends_server, is_gone
 from logscope.knowledge.environment import deprecated_names
 from logscope.knowledge.gates import Flip, changed_defaults, flips, gates_of
@@ -87,7 +87,7 @@ def _judge(good: ReleaseView, bad: ReleaseView, match: Match) -> _Judgement:
     if not same and ends_server(site):
         return _Judgement("promoted", match, pairs[0])
     if not same:
-        # Where the bad release still raises the same, this message is a branch beside it, not a softer form of it.
+        # Where the bad release still raises the same, this message is a branch beside it, no softer form.
         gone = [one for one in pairs if is_gone(one.site, good, bad)]
         return _Judgement("demoted", match, gone[0]) if gone else _Judgement("new", match, None)
     pair = same[0]
@@ -103,7 +103,10 @@ def _judge(good: ReleaseView, bad: ReleaseView, match: Match) -> _Judgement:
 
 def _close(pairs: Sequence[Counterpart], site: SiteFact) -> list[Counterpart]:
     """The counterparts whose guards are compared: the best, and others of the same function with words."""
-    return [pairs[0], *(one for one in pairs[1:3] if site.templates and one.site.function == pairs[0].site.function)]
+    return [
+        pairs[0],
+        *(one for one in pairs[1:3] if site.templates and one.site.function == pairs[0].site.function),
+    ]
 
 
 def _finding(
@@ -115,7 +118,9 @@ def _finding(
     for flip in reversed(one.flips):
         gates = (flip.gate, *(gate for gate in gates if gate.name != flip.gate.name))
     since = _introduced(good, bad, one, finding)
-    from parsers.records import Frame  # with it comes the whole package of parsers, which most callers have loaded
+    from parsers.records import (
+        Frame,
+    )  # with it comes the whole package of parsers, which most callers have loaded
 
     return ValidationFinding(
         finding, confidence, Frame(site.path, one.match.line, site.function), gates, since,
@@ -133,15 +138,18 @@ def _explained(
     if one.finding == "new":
         return f"The check in {where} does not exist in {a}; {b} has it{began}."
     if one.finding == "promoted":
-        return f"In {a} this was only a {one.pair.site.kind if one.pair else 'warning'}; {b} raises it{began} in {where}."
+        softer = one.pair.site.kind if one.pair else "warning"
+        return f"In {a} this was only a message ({softer}); {b} raises it{began} in {where}."
     if one.finding == "demoted":
         return f"In {a} this ended the server; {b} only says it{began} in {where}."
     if one.finding == "default-flipped":
         gate = one.flips[0].gate
         spans = in_words(gate.defaults, bad.catalogue.releases[-1])
         return (
-            f"The check in {where} exists in both; the default of {gate.name} changed from {gate.good_default} "
-            f"to {gate.bad_default}" + (f" ({spans})" if spans else "") + ", which lets it fire."
+            f"The check in {where} exists in both; the default of {gate.name} changed "
+            f"from {gate.good_default} to {gate.bad_default}"
+            + (f" ({spans})" if spans else "")
+            + ", which lets it fire."
         )
     if one.finding == "guard-changed":
         named = ", ".join(gate.name for gate in gates[:3])
@@ -150,7 +158,10 @@ def _explained(
         )
     if one.finding == "reworded":
         return f"The check in {where} exists in {a} under the same condition; only its text changed{began}."
-    return f"{a} has the same check in {where}: something else changed (values, arguments, environment, model files)."
+    return (
+        f"{a} has the same check in {where}: something else changed "
+        "(values, arguments, environment, model files)."
+    )
 
 
 def _more_notes(one: _Judgement, gates: tuple[Gate, ...], bad: ReleaseView) -> tuple[str, ...]:
@@ -207,7 +218,10 @@ def _commit_notes(one: _Judgement, bad: ReleaseView) -> list[str]:
     from logscope.knowledge.commits import touched
 
     told = touched(Path(checkout), one.match.site.path, one.match.line)
-    return [f"{what} was last changed by {commit.id[:12]} ({commit.date}): {commit.subject}" for what, commit in told]
+    return [
+        f"{what} was last changed by {commit.id[:12]} ({commit.date}): {commit.subject}"
+        for what, commit in told
+    ]
 
 
 def _introduced(good: ReleaseView, bad: ReleaseView, one: _Judgement, finding: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Finds the same check in another release: equal wording first, then like wording, then its rank in a function.
+"""Finds the same check in another release: equal wording, then like wording, then its rank in a function.
 
 A check that was copied (into a new model, a new quantization method) is not the check it was copied from;
 a check that moved is. The difference: after a move the old place no longer has it.
@@ -38,15 +38,15 @@ def ends_server(site: SiteFact) -> bool:
 
 
 def is_gone(other: SiteFact, view: ReleaseView, home: ReleaseView) -> bool:
-    """Whether the release `home` has no check with the text of `other`, a site of `view`, where `view` has it."""
+    """Whether `home` has no check with the text of `other`, a site of `view`, where `view` has it."""
     catalogue = home.catalogue
     at = catalogue.path_index(other.path)
     said = _wordings(other, view)
     for row in catalogue.rows_in(at, home.index) if at is not None else ():
         held = catalogue.site(row)
-        if held.function == other.function and ends_server(held) == ends_server(other):
-            if not said or said & _wordings(held, home):
-                return False
+        same_place = held.function == other.function and ends_server(held) == ends_server(other)
+        if same_place and (not said or said & _wordings(held, home)):
+            return False
     return True
 
 
@@ -61,7 +61,9 @@ def counterparts(view: ReleaseView, site: SiteFact, home: ReleaseView) -> tuple[
     equal = [one for one in _equal(view, site, home) if _is_same_check(one, site, view, home)]
     found = equal
     if not any(ends_server(one.site) == ends_server(site) for one in equal):
-        found = equal + [one for one in _like(view, site, home) if all(one.site != other.site for other in equal)]
+        found = equal + [
+            one for one in _like(view, site, home) if all(one.site != other.site for other in equal)
+        ]
     return tuple(sorted(found, key=lambda one: _closeness(one, site), reverse=True))
 
 
@@ -97,7 +99,9 @@ def _equal(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Cou
                     yield Counterpart(held, True, 1.0, body)
 
 
-def _same_templates(view: ReleaseView, site: SiteFact, wanted: set[Wording], is_one_file: bool) -> Iterator[int]:
+def _same_templates(
+    view: ReleaseView, site: SiteFact, wanted: set[Wording], is_one_file: bool
+) -> Iterator[int]:
     if is_one_file:
         yield from site.templates
         return
@@ -108,7 +112,7 @@ def _same_templates(view: ReleaseView, site: SiteFact, wanted: set[Wording], is_
 
 
 def _wordless(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
-    """A check without words: the one with the same condition, else the one of the same rank in its function."""
+    """A check without words: the one with the same condition, else the one of the same rank there."""
     mine = _silent(home, site)
     others = _silent(view, site)
     for held, body in others:
@@ -141,7 +145,9 @@ def _body(view: ReleaseView, row: int) -> int | None:
 
 def _like(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
     """Sites with a similar wording: in the same function where there is one, else moved ones."""
-    wanted = [words for one in site.templates if len(words := home.catalogue.word_hashes(one)) >= _LEAST_WORDS]
+    wanted = [
+        words for one in site.templates if len(words := home.catalogue.word_hashes(one)) >= _LEAST_WORDS
+    ]
     catalogue = view.catalogue
     at = catalogue.path_index(site.path)
     rows = catalogue.rows_in(at, view.index) if at is not None else []
@@ -160,7 +166,9 @@ def _like(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Coun
         return
     best: dict[int, float] = {}
     for words in wanted:
-        for likeness, template in alike(catalogue, words, LIKE) if len(words) >= _LEAST_WORDS_ELSEWHERE else ():
+        for likeness, template in (
+            alike(catalogue, words, LIKE) if len(words) >= _LEAST_WORDS_ELSEWHERE else ()
+        ):
             for row in catalogue.rows_with(template):
                 best[row] = max(best.get(row, 0.0), likeness)
     for row, likeness in sorted(best.items()):
@@ -175,7 +183,9 @@ def _is_like_enough(one: Counterpart, site: SiteFact) -> bool:
 
 def _likeness(catalogue: Catalogue, row: int, wanted: Sequence[frozenset[int]]) -> float:
     held = [catalogue.word_hashes(template) for template in catalogue.templates_of(row)]
-    return max((len(one & words) / max(len(one), len(words), 1) for one in held for words in wanted), default=0.0)
+    return max(
+        (len(one & words) / max(len(one), len(words), 1) for one in held for words in wanted), default=0.0
+    )
 
 
 def _made(view: ReleaseView, row: int, likeness: float) -> Counterpart | None:

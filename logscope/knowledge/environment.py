@@ -67,7 +67,7 @@ def env_life(name: str) -> Life | None:
 
 
 def default_of(uses: list[list[Any]]) -> str:
-    """The default that a release's uses come to: the central declaration, else the reads, else what is set."""
+    """The default that a release's uses come to: what is declared, else what is read, else what is set."""
     declared = [use[1] for use in uses if use[0] == "declared"]
     if declared:
         return _shown(declared[0], any("Bool" in use[2] for use in uses if use[0] == "declared"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from logscope.knowledge.arguments import argument_fact, argument_life, flags_of
 from logscope.knowledge.catalogue import Guarded, SiteFact
@@ -93,7 +95,8 @@ def _gate(atom: Guarded, twin: Guarded | None, good: ReleaseView, bad: ReleaseVi
     if atom.kind == "env":
         life = env_life(atom.name)
         return Gate(
-            atom.name, "env", _env_default(twin or atom, good, twin is not None), _env_default(atom, bad, True),
+            atom.name, "env", _env_default(twin or atom, good, twin is not None),
+            _env_default(atom, bad, True),
             _avoid(atom, _is_flag(atom, bad)), life.defaults if life is not None else (),
         )  # fmt: skip
     if atom.kind == "flag":
@@ -189,13 +192,21 @@ def _holds(atom: Guarded, value: object) -> bool | None:
     if atom.operator in ("true", "false"):
         return bool(value) == (atom.operator == "true")
     try:
-        wanted = ast.literal_eval(atom.value)
-        held = {
-            "==": lambda: value == wanted, "!=": lambda: value != wanted, "is": lambda: value is wanted,
-            "is not": lambda: value is not wanted, "in": lambda: value in wanted,
-            "not in": lambda: value not in wanted, "<": lambda: value < wanted, "<=": lambda: value <= wanted,
-            ">": lambda: value > wanted, ">=": lambda: value >= wanted,
-        }[atom.operator]()  # fmt: skip
+        held = _HOLDS[atom.operator](value, ast.literal_eval(atom.value))
     except (ValueError, SyntaxError, TypeError, KeyError):
         return None
     return bool(held)
+
+
+_HOLDS: dict[str, Callable[[Any, Any], object]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda value, wanted: value in wanted,
+    "not in": lambda value, wanted: value not in wanted,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}

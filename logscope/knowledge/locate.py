@@ -41,11 +41,12 @@ _BELOW = re.compile(
     r"(?:^|.*[/\\])sglang[/\\](?=(?:srt|lang|cli|jit_kernel|kernels|multimodal_gen)[/\\]|[^/\\]+\.py$)"
 )
 _PYTHONS_OWN = re.compile(
-    r"object has no attribute|has no attribute '|no module named|cannot import name|unexpected keyword argument"
-    r"|positional arguments? |index out of range|unsupported operand|not subscriptable|is not iterable"
-    r"|not callable|referenced before assignment|cannot access local variable|is not defined\Z|division by zero"
-    r"|not enough values to unpack|too many values to unpack|invalid literal for int|no such file or directory"
-    r"|object is not |must be str, not|\A\[errno \d+\]|\A'[^' ]*'\Z|\A\d+\Z"
+    r"object has no attribute|has no attribute '|no module named|cannot import name"
+    r"|unexpected keyword argument|positional arguments? |index out of range|unsupported operand"
+    r"|not subscriptable|is not iterable|not callable|referenced before assignment"
+    r"|cannot access local variable|is not defined\Z|division by zero|not enough values to unpack"
+    r"|too many values to unpack|invalid literal for int|no such file or directory|object is not "
+    r"|must be str, not|\A\[errno \d+\]|\A'[^' ]*'\Z|\A\d+\Z"
 )
 """What Python says by itself; a check that copies these words is believed only where a frame shows it."""
 _IMPLICIT = frozenset(

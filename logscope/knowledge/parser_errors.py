@@ -40,7 +40,9 @@ def _unrecognized(
     gone = [flag for flag in dashed if flag in before and flag not in after]
     if gone:
         name = before[gone[0]]
-        newer = next((new for new, old in renamed_arguments(good.asked, bad.asked).items() if old == name), None)
+        newer = next(
+            (new for new, old in renamed_arguments(good.asked, bad.asked).items() if old == name), None
+        )
         since = _flag_gone_since(gone[0], good, bad)
         told = f" Its place was taken by {newer}." if newer else ""
         return _made(
@@ -50,7 +52,7 @@ def _unrecognized(
     if any(flag in after for flag in dashed):
         return _made(
             "unknown", good, bad, [], None, notes,
-            f"{bad.version} does take {next(f for f in dashed if f in after)}: this is another build, or another program.",
+            f"{bad.version} does take {next(f for f in dashed if f in after)}: another build or program.",
         )  # fmt: skip
     listed = ", ".join(flags) or "these words"
     return _made(
@@ -58,12 +60,16 @@ def _unrecognized(
     )
 
 
-def _choice(good: ReleaseView, bad: ReleaseView, said: re.Match[str], notes: tuple[str, ...]) -> ValidationFinding:
+def _choice(
+    good: ReleaseView, bad: ReleaseView, said: re.Match[str], notes: tuple[str, ...]
+) -> ValidationFinding:
     name, value = _named(said.group(1), bad), said.group(2)
     before = argument_fact(name, good.asked) if name else None
     after = argument_fact(name, bad.asked) if name else None
     if name is None or before is None or after is None or not after.choices:
-        return _made("unknown", good, bad, [], None, notes, "What this argument may be is not known for both releases.")
+        return _made(
+            "unknown", good, bad, [], None, notes, "What this argument may be is not known for both releases."
+        )
     if value in after.choices:
         told = f"{bad.version} does take {value!r} for {name}: this is another build, or another program."
         return _made("unknown", good, bad, [name], None, notes, told)
@@ -74,7 +80,9 @@ def _choice(good: ReleaseView, bad: ReleaseView, said: re.Match[str], notes: tup
     return _made("unchanged", good, bad, [name], None, notes, told)
 
 
-def _expected(good: ReleaseView, bad: ReleaseView, said: re.Match[str], notes: tuple[str, ...]) -> ValidationFinding:
+def _expected(
+    good: ReleaseView, bad: ReleaseView, said: re.Match[str], notes: tuple[str, ...]
+) -> ValidationFinding:
     name = _named(said.group(1), bad)
     before = argument_fact(name, good.asked) if name else None
     after = argument_fact(name, bad.asked) if name else None
@@ -118,9 +126,13 @@ def _made(
         life = argument_life(name)
         gates.append(
             Gate(
-                name, "arg", before.default if before else None, after.default if after else None, None,
+                name,
+                "arg",
+                before.default if before else None,
+                after.default if after else None,
+                None,
                 life.defaults if life else (),
-            )  # fmt: skip
+            )
         )
     confidence = "none" if finding == "unknown" else "unique template"
     told = (*notes, "the command line's parser said this, not a check of SGLang")

@@ -30,7 +30,7 @@ def version_key(version: str) -> Key | None:
 
 
 def newest_not_above(version: str, known: Sequence[str]) -> str | None:
-    """`version` itself when it is known, else the nearest lower one of `known` (in order); None if none is."""
+    """`version` itself when it is known, else the nearest lower one of `known` (in order), else None."""
     if version in known:
         return version
     wanted = version_key(version)

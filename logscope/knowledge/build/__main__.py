@@ -37,7 +37,8 @@ def main() -> int:
         return 2
     write_facts(options.output, releases)
     sys.stderr.write(
-        f"{len(releases)} releases, {options.output.stat().st_size} bytes, {time.monotonic() - started:.0f} s\n"
+        f"{len(releases)} releases, {options.output.stat().st_size} bytes, "
+        f"{time.monotonic() - started:.0f} s\n"
     )
     return 0
 

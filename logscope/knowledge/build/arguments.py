@@ -59,9 +59,9 @@ def read_arguments(texts: Mapping[str, str]) -> ArgumentTable:
         for node in tree.body if tree is not None else ():
             if isinstance(node, ast.ClassDef) and (node.name == "ServerArgs" or _is_namespace(node)):
                 _fields(node, choices, table)
-    for node in ast.walk(main):
-        if isinstance(node, ast.FunctionDef) and node.name == "add_cli_args":
-            _registrations(node, _moved(main), choices, table)
+    for held in ast.walk(main):
+        if isinstance(held, ast.FunctionDef) and held.name == "add_cli_args":
+            _registrations(held, _moved(main), choices, table)
             break
     return table
 
@@ -198,7 +198,7 @@ def _texts(node: ast.expr | None, constants: Mapping[str, ast.expr], depth: int 
 
 
 def _moved(tree: ast.Module) -> dict[str, str]:
-    """argparse names that ``from_cli_args`` copies to a field: ``args.tp_size = args.tensor_parallel_size``."""
+    """argparse names that ``from_cli_args`` copies: ``args.tp_size = args.tensor_parallel_size``."""
     moved: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == "from_cli_args":

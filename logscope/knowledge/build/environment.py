@@ -84,7 +84,7 @@ def _declared(name: str, call: ast.Call) -> Iterable[EnvUse]:
 def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str, str]]:
     """(one name, the other, ``inverted`` or '') from code that says a variable is deprecated.
 
-    Which of the two is the older differs by release; the table that knows what is declared puts them in order.
+    Which of the two is the older differs by release: whoever knows what is declared puts them in order.
     """
     found: dict[tuple[str, str, str], None] = {}
     for node in nodes:
@@ -94,7 +94,11 @@ def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str, str]]:
                 found[names[0], names[1], ""] = None
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(value, ast.Call) and "deprecated" in dotted(value.func).lower() and key is not None:
+                if (
+                    isinstance(value, ast.Call)
+                    and "deprecated" in dotted(value.func).lower()
+                    and key is not None
+                ):
                     names = _env_names([key, *value.args, *(one.value for one in value.keywords)])
                     how = "inverted" if any("invert" in dotted(one.value) for one in value.keywords) else ""
                     if len(names) == 2:

@@ -35,8 +35,8 @@ class Site:
     atoms: tuple[Atom, ...]
     templates: tuple[Template, ...]
     flags: str
-    """``c``: caught in the same function; ``h``: a call of a raise-or-warn helper; ``t``: the helper can also only warn;
-    ``e``: past an early return; ``r``: a message followed by a raise or an exit in its own block."""
+    """``c``: caught in the same function; ``h``: a call of a raise-or-warn helper; ``t``: the helper can also
+    only warn; ``e``: past an early return; ``r``: a message with a raise or exit behind it in its block."""
     line: int
     span: int
     """Lines of the statement after the first."""

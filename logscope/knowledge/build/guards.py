@@ -28,7 +28,7 @@ class Atom:
     """``env``, ``arg`` (plainly an argument) or ``name`` (an attribute with such a name)."""
     name: str
     operator: str
-    """``true``, ``false``, a comparison, ``uses`` (in it, polarity not known) or ``named`` (in the message)."""
+    """``true``, ``false``, a comparison, ``uses`` (polarity not known) or ``named`` (in the message)."""
     value: str
     """repr of the literal it is compared with; '' otherwise."""
     is_enough: bool

@@ -33,7 +33,7 @@ _TOO_GENERAL = frozenset(
         "exit",
         "emit",
         "handle",
-    }  # fmt: skip
+    }
 )
 _KINDS = ("raise", "exit", "error", "warning")
 
@@ -62,15 +62,17 @@ def helper_of(
     switches: list[tuple[int, str, bool]] = []
     for test, fires in held:
         inner += [one for one in atoms(test, fires, scope, node.lineno) if one.kind != "name"]
-        flag, truth = (test.operand, not fires) if _is_not(test) else (test, fires)
+        flag, truth = _without_not(test, fires)
         if isinstance(flag, ast.Name) and flag.id in names:
             switches.append((names.index(flag.id) - shift, flag.id, truth))
     position = names.index(name) - shift if name in names else 99
     return Helper(node.name, position, name, site.kind, site.type, can_warn, tuple(inner), tuple(switches))
 
 
-def _is_not(node: ast.expr) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+def _without_not(test: ast.expr, fires: bool) -> tuple[ast.expr, bool]:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand, not fires
+    return test, fires
 
 
 def _parameter(message: ast.expr | None, names: list[str]) -> str:

@@ -21,7 +21,7 @@ class EnvRead:
     default: str | None
     """repr of the default given at the place; ``<computed>``; None = none given there."""
     kind: str
-    """How its text is judged: ``declared``, ``helper-bool``, ``helper``, ``text`` (plain get), ``set`` (is it there)."""
+    """How its text is judged: ``declared``, ``helper-bool``, ``helper``, ``text``, ``set`` (is it there)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +115,10 @@ def arg_read(node: ast.expr, in_arguments: bool) -> ArgRead | None:
         if node.attr.isupper() or node.attr.startswith("_"):
             return None
         return ArgRead(node.attr, _is_arguments(node.value, in_arguments))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
-        if (
-            len(node.args) > 1
-            and isinstance(node.args[1], ast.Constant)
-            and isinstance(node.args[1].value, str)
-        ):
-            return ArgRead(node.args[1].value, _is_arguments(node.args[0], in_arguments))
+    if isinstance(node, ast.Call) and dotted(node.func) == "getattr" and len(node.args) > 1:
+        named = node.args[1]
+        if isinstance(named, ast.Constant) and isinstance(named.value, str):
+            return ArgRead(named.value, _is_arguments(node.args[0], in_arguments))
     return None
 
 

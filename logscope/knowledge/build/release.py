@@ -86,7 +86,11 @@ def read_release(tree: SourceTree, cache: FileCache) -> ReleaseFacts:
     for facts in by_file.values():
         for one, other, how in facts.renamed_env:
             # The declared one is the new one: the order of the two in the call changed over the releases.
-            new, old = (one, other) if _is_declared(release, one) or not _is_declared(release, other) else (other, one)
+            new, old = (
+                (one, other)
+                if _is_declared(release, one) or not _is_declared(release, other)
+                else (other, one)
+            )
             release.renamed_env[old] = (new, how)
     return release
 

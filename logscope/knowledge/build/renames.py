@@ -1,4 +1,4 @@
-"""Arguments that were renamed, with what says so: old flags kept as aliases, deprecated flags, like for like."""
+"""Arguments that were renamed, and what says so: flags kept as aliases, deprecated flags, like for like."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _by_flags(
             if old != name and old in known and old not in now:
                 evidence = "deprecated flag" if flag in retired else "flag kept as alias"
                 found.setdefault((old, name), (at, evidence))
-    for flag in one.arguments.retired:
-        old = flag.flag.lstrip("-").replace("-", "_")
-        new = flag.name or flag.points_to.lstrip("-").replace("-", "_")
+    for gone in one.arguments.retired:
+        old = gone.flag.lstrip("-").replace("-", "_")
+        new = gone.name or gone.points_to.lstrip("-").replace("-", "_")
         if new in now and old != new and old in known and old not in now:
             found.setdefault((old, new), (at, "deprecated flag"))
 

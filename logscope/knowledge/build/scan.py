@@ -9,9 +9,11 @@ import warnings
 from logscope.knowledge.build.environment import env_uses, renamed_env
 from logscope.knowledge.build.facts import FileFacts, Helper
 from logscope.knowledge.build.sites import SiteWalk
-from logscope.knowledge.build.writes import argument_writes, override_names
+from logscope.knowledge.build.walk import nodes_of
+from logscope.knowledge.build.writes import argument_writes, is_resolution, override_names
 
-SCANNER = 4
+_WORTH_A_PASS = re.compile(r"environ\b|getenv|\benvs\b|env\w*\(|Env\w*\(|server_args|eprecated")
+SCANNER = 6
 """Raised when the same file gives other facts; part of the cache's key."""
 
 
@@ -22,7 +24,8 @@ def scan_file(path: str, text: str) -> FileFacts:
     if tree is None:
         return facts
     constants = _constants(tree)
-    nodes = list(ast.walk(tree))
+    # A pass over all nodes costs as much as the sites; most files name neither variables nor arguments.
+    nodes = nodes_of(tree) if _WORTH_A_PASS.search(text) or is_resolution(path) else []
     facts.env = env_uses(nodes, constants)
     facts.renamed_env = renamed_env(nodes)
     if not is_server(path):
@@ -69,7 +72,6 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     """Module-level names with one literal text, so that ``os.getenv(NAME)`` can be read."""
     held: dict[str, ast.expr] = {}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if isinstance(node.value, ast.Constant):
-                held[node.targets[0].id] = node.value
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            held.update({one.id: node.value for one in node.targets if isinstance(one, ast.Name)})
     return held

@@ -10,6 +10,7 @@ from logscope.knowledge.build.facts import Helper, Site, Template
 from logscope.knowledge.build.guards import Atom, Scope, atoms, canonical
 from logscope.knowledge.build.reads import dotted
 from logscope.knowledge.build.templates import HOLE, Flow, Wording, has_words, pieces, wordings
+from logscope.knowledge.build.walk import calls_in
 from logscope.knowledge.wording import ANCHOR, anchor_hash, piece_hash, short_hash, word_hashes
 
 _LEVELS = {
@@ -37,6 +38,9 @@ class _Condition:
     test: ast.expr
     fires: bool
     is_early: bool = False
+    is_beside: bool = False
+    """An earlier branch of the same if/elif chain that was not taken: it can gate, but adding or changing a
+    neighbouring branch does not change this one's own condition."""
 
 
 @dataclass(slots=True)
@@ -91,8 +95,10 @@ class SiteWalk:
         elif isinstance(node, ast.If):
             self._expressions(node.test, held, frame)
             self._block(node.body, (*held, _Condition(node.test, True)), frame, outer)
-            self._block(node.orelse, (*held, _Condition(node.test, False)), frame, outer)
-        elif isinstance(node, ast.While) or isinstance(node, ast.For | ast.AsyncFor):
+            is_chain = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+            other = _Condition(node.test, False, is_beside=is_chain)
+            self._block(node.orelse, (*held, other), frame, outer)
+        elif isinstance(node, ast.While | ast.For | ast.AsyncFor):
             self._block(node.body, held, frame, outer)
             self._block(node.orelse, held, frame, outer)
         elif isinstance(node, ast.With | ast.AsyncWith):
@@ -164,8 +170,8 @@ class SiteWalk:
         self, node: ast.AST, held: tuple[_Condition, ...], frame: _Frame, inside: bool = False
     ) -> None:
         """Calls that log, warn, print or exit anywhere in a statement."""
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and not (inside and call is node):
+        for call in calls_in(node):
+            if not (inside and call is node):
                 self._call(call, held, frame)
 
     def _call(self, call: ast.Call, held: tuple[_Condition, ...], frame: _Frame) -> None:
@@ -200,7 +206,7 @@ class SiteWalk:
             return
         if kind in ("raise", "assert") and not _escapes(level, frame.caught):
             flags += "c"
-        around = [one for one in held if not one.is_early]
+        around = [one for one in held if not one.is_early and not one.is_beside]
         guard = " & ".join(
             ("" if one.fires else "!") + canonical(one.test, scope) for one in around[-_KEPT_CONDITIONS:]
         )
@@ -259,10 +265,9 @@ def _logged(call: ast.Call, whole: str, last: str) -> tuple[str, str, ast.expr |
             return _LEVELS[level.group(1)], last, _percented(call, first)
     named = _LOG_FUNCTION.search(last)
     if named:
-        text = next((a for a in call.args if isinstance(a, ast.JoinedStr | ast.BinOp)), None)
-        text = text or next(
-            (a for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)), first
-        )
+        built: list[ast.expr] = [one for one in call.args if isinstance(one, ast.JoinedStr | ast.BinOp)]
+        plain = [one for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        text = next(iter([*built, *plain]), first)
         return _LEVELS[named.group(1)], named.group(1), text
     return "", "", None
 

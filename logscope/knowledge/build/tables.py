@@ -1,4 +1,4 @@
-"""Arguments and environment variables of many releases as lists of changes: a value holds until the next one."""
+"""Arguments and variables of many releases as lists of changes: a value holds until the next one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GONE = None
 
 
 def argument_table(facts: Sequence[ReleaseFacts]) -> dict[str, Any]:
-    """``fields``: per argument, per attribute the changes [release index, value]; ``retired`` flags; ``renames``."""
+    """``fields``: per argument and attribute the changes [release index, value]; ``retired``; ``renames``."""
     names = sorted({name for one in facts for name in one.arguments.declared})
     fields = {name: _argument(name, facts) for name in names}
     retired: dict[str, list[list[Any]]] = {}

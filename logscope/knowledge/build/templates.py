@@ -113,7 +113,7 @@ def _named(name: str, flow: Flow, line: int, depth: int) -> tuple[Wording, ...]:
         return ((HOLE,),)
     if not tails:
         return _limited(tuple(bases))
-    # Tails are mostly conditional: the message with all of them, and the one that may end anywhere after its base.
+    # Tails are mostly conditional: the message with all of them, and the one that may end after its base.
     return _limited(_joined([tuple(bases), *tails]) + tuple((*base, HOLE) for base in bases))
 
 

@@ -83,7 +83,8 @@ def _site(catalogue: Catalogue, place: Any, templates: list[Template]) -> Site:
         for one in held.atoms
     )
     return Site(
-        held.function, held.kind, held.type, held.guard, atoms, tuple(templates[one] for one in held.templates),
+        held.function, held.kind, held.type, held.guard, atoms,
+        tuple(templates[one] for one in held.templates),
         held.flags, place.line, place.last_line - place.line, place.body,
     )  # fmt: skip
 

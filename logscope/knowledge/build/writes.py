@@ -31,7 +31,7 @@ def argument_writes(nodes: Iterable[ast.AST], path: str) -> list[ArgWrite]:
 
 
 def _copied_from_the_parser(nodes: Iterable[ast.AST]) -> frozenset[int]:
-    """Nodes of ``from_cli_args``: it copies what was passed to the field of another name, and changes nothing."""
+    """Nodes of ``from_cli_args``: it copies what was passed to a field of another name, no more."""
     return frozenset(
         id(inner)
         for node in nodes
@@ -99,6 +99,6 @@ def override_names(nodes: Iterable[ast.AST], path: str) -> frozenset[str]:
         if isinstance(node, ast.Dict):
             names |= {k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-                names.add(node.slice.value)
+            key = node.slice
+            names |= {key.value} if isinstance(key, ast.Constant) and isinstance(key.value, str) else set()
     return frozenset(names)

@@ -7,7 +7,7 @@ from pathlib import Path
 from logscope.knowledge.build.release import FileCache, ReleaseFacts, read_release
 from logscope.knowledge.build.sources import read_tree
 
-ARGUMENTS = '''
+ARGUMENTS = """
 import dataclasses
 from typing import Optional
 
@@ -36,12 +36,16 @@ class ServerArgs:
     @classmethod
     def from_cli_args(cls, args):
         args.tp_size = args.tensor_parallel_size
-'''
+"""
 
 
 def write_release(folder: Path, files: dict[str, str], version: str = "9.0.0") -> Path:
     """Writes an unpacked package; paths of `files` are below ``sglang/``."""
-    held = {"srt/server_args.py": ARGUMENTS, "srt/__init__.py": "", "version.py": f'__version__ = "{version}"\n'}
+    held = {
+        "srt/server_args.py": ARGUMENTS,
+        "srt/__init__.py": "",
+        "version.py": f'__version__ = "{version}"\n',
+    }
     for path, text in {**held, **files}.items():
         place = folder / "sglang" / path
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -15,12 +15,12 @@ from logscope.knowledge.catalogue import Catalogue
 from logscope.knowledge.pack_format import Pack, PackError
 from tests.logscope.knowledge.made_release import read, write_release
 
-POOL = '''
+POOL = """
 def check(server_args):
     if server_args.page_size > 1:
         raise ValueError(f"pages of {server_args.page_size} do not fit this layout")
     logger.warning("pages of one are slow on this machine")
-'''
+"""
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def _said(site: Site) -> list[list[tuple[int, int]]]:
 
 
 def test_a_message_built_first_and_raised_later_has_its_words(tmp_path: Path) -> None:
-    text = '''
+    text = """
 def check(wide, size):
     kind = "the draft" if wide else "the target"
     msg = f"Layout of {kind} needs {size} more blocks"
@@ -30,7 +30,7 @@ def check(wide, size):
         logger.warning(msg)
     else:
         raise ValueError(f"{msg}, so it stops")
-'''
+"""
 
     warned, raised = _sites(tmp_path, text)
 
@@ -40,11 +40,11 @@ def check(wide, size):
 
 
 def test_a_guard_keeps_variables_arguments_and_their_polarity(tmp_path: Path) -> None:
-    text = '''
+    text = """
 def check(server_args):
     if server_args.page_size > 1 and not (get_bool_env_var("POOL_ALLOW_WIDE", "true") or is_ci()):
         raise ValueError("this layout cannot be used")
-'''
+"""
 
     (site,) = _sites(tmp_path, text)
 
@@ -54,13 +54,13 @@ def check(server_args):
 
 
 def test_a_variable_read_into_a_name_still_guards(tmp_path: Path) -> None:
-    text = '''
+    text = """
 STRICT = os.environ.get("POOL_STRICT", "0") == "1"
 
 def check(pool):
     if STRICT:
         raise RuntimeError("a block was lost on the way")
-'''
+"""
 
     (site,) = _sites(tmp_path, text)
 
@@ -69,7 +69,9 @@ def check(pool):
 
 
 def test_an_assertion_fires_when_its_condition_does_not_hold(tmp_path: Path) -> None:
-    (site,) = _sites(tmp_path, 'def f(server_args):\n    assert server_args.kv_layout == "paged", "needs pages"\n')
+    (site,) = _sites(
+        tmp_path, 'def f(server_args):\n    assert server_args.kv_layout == "paged", "needs pages"\n'
+    )
 
     (atom,) = site.atoms
     assert (site.kind, site.type) == ("assert", "AssertionError")
@@ -86,7 +88,7 @@ def test_the_way_of_reading_a_variable_does_not_change_a_guard(tmp_path: Path) -
 
 
 def test_a_raise_that_cannot_leave_its_function_is_marked(tmp_path: Path) -> None:
-    text = '''
+    text = """
 def inside():
     try:
         raise ValueError("caught in this very function")
@@ -98,7 +100,7 @@ def outside():
         raise ValueError("goes up through the function")
     except ValueError:
         raise
-'''
+"""
 
     flags = {site.function: site.flags for site in _sites(tmp_path, text) if site.kind == "raise"}
 
@@ -106,16 +108,16 @@ def outside():
 
 
 def test_the_call_of_a_raise_or_warn_helper_is_the_check(tmp_path: Path) -> None:
-    helper = '''
+    helper = """
 def complain_or_stop(pool, strict, text):
     if strict:
         raise ValueError(text)
     logger.warning(text)
-'''
-    text = '''
+"""
+    text = """
 def check(pool):
     complain_or_stop(pool, envs.POOL_STRICT.get(), f"{pool.name} lost blocks while idle")
-'''
+"""
 
     sites = _sites(tmp_path, text, **{"srt/complain.py": helper})
 
@@ -126,12 +128,12 @@ def check(pool):
 
 
 def test_a_check_past_an_early_return_says_so(tmp_path: Path) -> None:
-    text = '''
+    text = """
 def check(server_args):
     if server_args.page_size == 1:
         return
     raise ValueError("pages are not possible here")
-'''
+"""
 
     (site,) = _sites(tmp_path, text)
 
@@ -142,13 +144,13 @@ def check(server_args):
 
 
 def test_a_tail_that_is_added_under_a_condition_is_not_needed(tmp_path: Path) -> None:
-    text = '''
+    text = """
 def check(more):
     msg = "No room for the blocks."
     if more:
         msg += " Take a larger machine."
     raise RuntimeError(msg)
-'''
+"""
 
     (site,) = _sites(tmp_path, text)
 
@@ -171,14 +173,14 @@ def test_arguments_have_default_flags_choices_and_what_rewrites_them(tmp_path: P
 
 
 def test_arguments_in_annotated_fields_are_read_too(tmp_path: Path) -> None:
-    spread = '''
+    spread = """
 class Pool:
     _NS_PATH = "pool"
     spare_blocks: A[int, "How many."] = 3
     block_kind: A[Literal["a", "b"], Arg(help="Which.", aliases=["--kind"])] = "a"
     held_only: A[int, Arg(no_cli=True)] = 0
     computed_later: A[int, Derived("doc")]
-'''
+"""
 
     declared = read(tmp_path, {"srt/arg_groups/fields/pool.py": spread}).arguments.declared
 
@@ -190,7 +192,7 @@ class Pool:
 
 
 def test_variables_have_defaults_and_how_their_text_is_judged(tmp_path: Path) -> None:
-    text = '''
+    text = """
 class Envs:
     POOL_CENTRAL = EnvBool(False)
 
@@ -198,7 +200,7 @@ a = os.environ.get("POOL_TEXT", "abc")
 b = get_bool_env_var("POOL_FLAG", "true")
 c = int(os.getenv("POOL_COUNT", "3"))
 os.environ["POOL_SET"] = "1"
-'''
+"""
 
     env = read(tmp_path, {"srt/environ.py": text}).env
 
@@ -213,12 +215,32 @@ os.environ["POOL_SET"] = "1"
 def test_tests_and_benchmarks_of_a_package_are_not_read(tmp_path: Path) -> None:
     text = 'raise ValueError("never in a server")\n'
 
-    release = read(tmp_path, {"test/one.py": text, "srt/layers/benchmark/two.py": text, "bench_serving.py": text})
+    release = read(
+        tmp_path, {"test/one.py": text, "srt/layers/benchmark/two.py": text, "bench_serving.py": text}
+    )
 
     assert release.files == {}
 
 
 def test_a_file_that_does_not_parse_is_left_out(tmp_path: Path) -> None:
-    release = read(tmp_path, {"srt/broken.py": "def f(:\n", "srt/whole.py": 'raise ValueError("said here once")\n'})
+    release = read(
+        tmp_path, {"srt/broken.py": "def f(:\n", "srt/whole.py": 'raise ValueError("said here once")\n'}
+    )
 
     assert list(release.files) == ["srt/whole.py"]
+
+
+def test_a_new_neighbouring_branch_does_not_change_a_condition(tmp_path: Path) -> None:
+    old = """
+def f(server_args, kind):
+    if kind == "a":
+        pass
+    elif server_args.page_size > 1:
+        raise ValueError("this kind has no pages")
+"""
+    new = old.replace("    elif server", '    elif kind == "b":\n        pass\n    elif server')
+
+    (before,), (after,) = _sites(tmp_path / "a", old), _sites(tmp_path / "b", new)
+
+    assert before.guard == after.guard
+    assert [atom.name for atom in before.atoms] == ["page_size"]
