@@ -225,7 +225,11 @@ class CarefulReader:
         self._is_plain = hit is None and not is_launch_start(line.text)
         self._is_headed = line.has_head
         if not may_be_own:
-            hit = hit if hit is not None and hit.name == "ready" and line.body.rstrip().endswith("roll!") else None
+            hit = (
+                hit
+                if hit is not None and hit.name == "ready" and line.body.rstrip().endswith("roll!")
+                else None
+            )
             self._is_plain = self._is_plain and _is_no_record(line.body)
         self._see_launch_command(source, line, hit)
         builder = source.current

@@ -254,7 +254,13 @@ CARRIERS: tuple[Carrier, ...] = (
         "-",
         r"(?P<label>[a-z][a-z0-9.]*(?:-[a-z0-9.]+){1,12} [a-z][a-z0-9-]{0,60}) (?=.|\Z)",
         False,
-        (("llm-0-7c9f engine [2025-06-01 10:00:01 TP0] hi", "llm-0-7c9f engine", "[2025-06-01 10:00:01 TP0] hi"),),
+        (
+            (
+                "llm-0-7c9f engine [2025-06-01 10:00:01 TP0] hi",
+                "llm-0-7c9f engine",
+                "[2025-06-01 10:00:01 TP0] hi",
+            ),
+        ),
     ),
     Carrier(
         "compose",

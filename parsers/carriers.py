@@ -160,7 +160,7 @@ def _by_first_character() -> dict[str, tuple[tuple[Carrier, regex.Pattern[str]],
 def _record_pattern() -> regex.Pattern[str]:
     """What proves a doubtful carrier: an SGLang record, or its argument line, right behind it."""
     return regex.compile(
-        rf"{BRACKET_TIME}|\[?\d{{4}}-\d\d-\d\dT\d\d:\d\d|server_args="
+        rf"{BRACKET_TIME}|\[?\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d|server_args="
         r"|\[gpu(?:_id)?=\d|INFO:     |\(\S{1,60} pid=\d"
     )
 

@@ -17,6 +17,7 @@ from parsers.times import read_time
 
 _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
 _DATE = r"\d{4}-\d\d-\d\d"
+_RUST_TARGET = r"(?:\w{1,40}(?:::\w{1,40}){1,6}: (?:(?P<source>[\w./-]{1,200}\.rs:\d{1,6}): )?)?"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 
 
@@ -136,18 +137,26 @@ HEADS: tuple[HeadRule, ...] = (
     HeadRule(
         "rust-tracing",
         "0123456789[",
-        "T",
-        rf"\[?(?P<at>{_DATE}T{_TIME}Z)\]? {{1,5}}(?P<level>{_LEVELS})\]? {{1,5}}(?=\S)",
+        ":",
+        rf"\[?(?P<at>{_DATE}T{_TIME}Z)\]? {{1,5}}(?P<level>{_LEVELS})\]? {{1,5}}{_RUST_TARGET}(?=\S)",
         False,
-        (("2026-02-03T04:05:06.123456Z  INFO router_rs::server: hi", "", "INFO", "router_rs::server: hi"),),
+        (("2026-02-03T04:05:06.123456Z  INFO router_rs::server: hi", "", "INFO", "hi"),),
     ),
     HeadRule(
-        "rust-plain",
+        "rust-local",
         "0123456789",
-        "Z",
-        rf"(?P<at>{_DATE} {_TIME}Z?) {{1,5}}(?P<level>{_LEVELS}) {{1,5}}(?=[\w:]{{1,80}}: )",
+        "::",
+        rf"(?P<at>{_DATE} {_TIME}Z?) {{1,5}}(?P<level>{_LEVELS}) {{1,5}}(?=\w{{1,40}}::){_RUST_TARGET}",
         False,
-        (("2026-02-03 04:05:06Z  INFO router::server: hi", "", "INFO", "router::server: hi"),),
+        (
+            (
+                "2026-02-03 04:05:06  INFO smg::server: src/server.rs:10: Router ready",
+                "",
+                "INFO",
+                "Router ready",
+            ),
+            ("2026-02-03 04:05:06Z  WARN router::server: hi", "", "WARN", "hi"),
+        ),
     ),
 )
 

@@ -110,6 +110,7 @@ class RunBuilder:
     loads: dict[str, int] = field(default_factory=dict)
     stage: Stage | None = None
     has_ended: bool = False
+    is_diffusion: bool = False
     first_at: datetime | None = None
     first_own_at: datetime | None = None
     last_at: datetime | None = None
@@ -189,6 +190,7 @@ class RunBuilder:
 
     def take_banner(self, banner: Banner, line: Line) -> None:
         """Take the arguments; the last printed ones win."""
+        self.is_diffusion = banner.is_diffusion
         if self.banner_line is None:
             self._add(
                 Milestone("args", Stage.ARGS, line.rank, line.number, line.at, None, excerpt=line.text[:200])
@@ -224,6 +226,9 @@ class RunBuilder:
                 line.text[:300],
             )
         )
+        if hit.name == "http-running" and self.is_diffusion and self.ready_line is None:
+            # A diffusion server has its model when it opens its port, and says nothing more.
+            self.take_milestone(replace(hit, name="ready", stage=Stage.SERVING), line)
 
     def _add(self, milestone: Milestone) -> None:
         if len(self.milestones) < MAX_MILESTONES:
@@ -272,10 +277,10 @@ class RunBuilder:
 
     def see_likeness(self, text: str) -> None:
         """Note what makes a text without any SGLang record likely to be of a launch."""
+        if not self.is_certain and ("sglang_router_rs::" in text[:80] or " smg::" in text[:80]):
+            self.is_certain = True
         if not self.is_likely and ("sglang" in text or "launch_server" in text):
             self.is_likely = True
-            if "sglang_router_rs::" in text[:200]:
-                self.is_certain = True
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
         ):

@@ -27,6 +27,8 @@ class Banner:
     """False when the text ends before the closing bracket."""
     end: int
     """Offset behind the closing bracket (length of the text when it is missing)."""
+    is_diffusion: bool = False
+    """Printed by the diffusion server, which has no ready line of its own."""
 
 
 _PAIR_NAME = regex.compile(r"\s*([A-Za-z_]\w{0,100})\s*=")

@@ -7,7 +7,7 @@ message or a benchmark client's ``Namespace(...)`` is none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import regex
 
@@ -99,6 +99,8 @@ FORMS: tuple[BannerForm, ...] = (
     ),
 )
 
+_DIFFUSION = frozenset({"json", "colon-call"})
+"""Forms that only the diffusion server prints."""
 _FLAT = regex.compile(r"server_args: (?:[a-z]\w{1,60}=[^,=]{1,80}, ){2}")
 _PREFIX = regex.compile(r"\[[\w.-]{1,40}\] |launch_server: |(?:Launching|Starting)[\w ]{0,30} with ")
 
@@ -123,7 +125,9 @@ def read_banner(body: str) -> Banner | None:
         return None
     start = body.index(form.begins)
     banner = form.read(body, start + len(form.begins))
-    return banner if banner.arguments or not banner.complete else None
+    if banner.complete and not banner.arguments:
+        return None
+    return replace(banner, is_diffusion=True) if form.id in _DIFFUSION else banner
 
 
 MAX_WRAPS = 1000

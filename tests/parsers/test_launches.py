@@ -225,3 +225,56 @@ def test_a_bare_import_error_of_sglang_is_a_launch() -> None:
     assert run.outcome is Outcome.FAILED
     assert run.root_error is not None
     assert run.root_error.line == 4
+
+
+def test_a_diffusion_server_is_ready_when_its_port_is_open() -> None:
+    lines = [
+        '[02-03 04:05:06] server_args: {"model_path": "/m/paint", "num_gpus": 2}',
+        "[2026-02-03 04:05:09] INFO:     Application startup complete.",
+        "[2026-02-03 04:05:09] INFO:     Uvicorn running on http://127.0.0.1:30000 (Press CTRL+C to quit)",
+    ]
+
+    run = read("\n".join(lines) + "\n").run
+
+    assert [one.name for one in run.milestones] == ["args", "http-complete", "http-running", "ready"]
+    assert (run.ready, str(run.ready_at)) == (True, "2026-02-03 04:05:09")
+
+
+def test_an_open_port_of_a_language_server_is_not_ready() -> None:
+    lines = [_banner("04:00:00"), "[2026-02-03 04:00:09] INFO:     Uvicorn running on http://127.0.0.1:30000"]
+
+    assert not read("\n".join(lines) + "\n").run.ready
+
+
+def test_a_router_beside_its_workers_is_a_run_of_its_own() -> None:
+    lines = [
+        "w-1  | " + _banner("04:00:00"),
+        "r-1  | 2026-02-03 04:00:01  INFO smg::server: src/server.rs:794: Starting router on 0.0.0.0:8000 | mode: Regular",
+        "w-1  | " + READY.format(time="04:00:30"),
+        "r-1  | 2026-02-03 04:00:31  INFO smg::server: src/server.rs:985: Router ready | workers: []",
+    ]
+
+    worker, router = read("\n".join(lines) + "\n").log.runs
+
+    assert (worker.label, worker.ready, worker.coverage.lines) == ("w-1", True, 2)
+    assert (router.label, [one.name for one in router.milestones]) == (
+        "r-1",
+        ["router-start", "router-ready"],
+    )
+
+
+def test_a_newest_first_file_with_two_launches_has_them_in_time_order() -> None:
+    lines = [
+        "INFO 2026-02-03T05:00:30.000000000Z " + READY.format(time="05:00:30"),
+        "INFO 2026-02-03T05:00:00.000000000Z " + _banner("05:00:00", seed=2),
+        "ERROR 2026-02-03T04:00:10.000000000Z [2026-02-03 04:00:10] Received sigquit from a child process.",
+        "INFO 2026-02-03T04:00:00.000000000Z " + _banner("04:00:00", seed=1),
+    ]
+
+    reading = read("\n".join(lines) + "\n")
+
+    assert reading.log.newest_first
+    assert [(run.ordinal, run.ready, run.first_line, run.last_line) for run in reading.log.runs] == [
+        (1, False, 3, 4),
+        (2, True, 1, 2),
+    ]
