@@ -1,48 +1,38 @@
-"""Batch and request rows of one log on their way from the parser to the store.
+"""Batch and access rows of one log on their way from the parser to the store.
 
-They wait in memory, and beyond a bound in a DuckDB file beside the store, so that the store's lock is
-held only for the copy and a huge log does not fill the memory.
+They wait as narrow columns, in memory and beyond a bound in a file beside the store, so that the store's
+lock is held only while they are put in and a huge log does not fill the memory.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from logscope.store.columns import TableRows
+from logscope.store.waiting_rows import Spool, WaitingTable
 from parsers.records import BatchBlock, RequestBlock
-from parsers.rules.batches import BATCH_COLUMNS, DECODE
+from parsers.rules.batches import DECODE
 
 if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
 
-    Columns = dict[str, np.ndarray[Any, Any]]
+    from logscope.store.waiting_rows import Columns
 
-ROW_GROUP = 122_880
-"""Rows that DuckDB packs together; smaller inserts cost more and pack worse."""
-IN_MEMORY = 1_000_000
-"""Rows that wait in memory (about 100 MB at most) before a file beside the store takes them."""
+    Array = np.ndarray[Any, Any]
 
-_PLACE = ("line", "at", "rank", "kind", "other")
-_COUNTS = tuple(name for name, kind in BATCH_COLUMNS.items() if kind == "int64" and name not in _PLACE)
-
-
+_PLACE = ("ordinal", "line", "at", "rank")
+_DECODE_COLUMNS = (
+    "running_req", "queue_req", "token", "token_usage", "gen_throughput", "accept_len", "accept_rate",
+    "cuda_graph", "after_idle",
+)  # fmt: skip
+_PREFILL_COLUMNS = (
+    "new_seq", "new_token", "cached_token", "running_req", "queue_req", "pending_token", "token_usage",
+    "input_throughput", "cuda_graph",
+)  # fmt: skip
 _PAUSE_SEEN, _DECODE_SEEN = 1, 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Rows with one run and one set of codes."""
-
-    table: str
-    ordinal: int
-    columns: Columns
-    codes: tuple[Any, ...]
-    rows: int
 
 
 class BatchRows:
@@ -50,53 +40,139 @@ class BatchRows:
 
     def __init__(self, folder: Path | None = None, continues: bool = False) -> None:
         """`folder` is where a big log's rows wait (the store's); None keeps all in memory."""
-        self._folder = folder
         self._at_start = _DECODE_SEEN if continues else _PAUSE_SEEN
-        self._waiting: list[_Block] = []
-        self._rows = 0
-        self._spilled: Path | None = None
+        self._continues = continues
         self._last_seen: dict[tuple[int, str], int] = {}
+        self._spool = Spool(folder) if folder is not None else None
+        self._decode = WaitingTable("decode_lines", self._spool)
+        self._prefill = WaitingTable("prefill_lines", self._spool)
+        self._extras = WaitingTable("batch_extras", self._spool)
+        self._access = WaitingTable("access_lines", self._spool)
+        self._ranks: dict[int, dict[Any, int]] = {}
+        self._kinds: dict[int, dict[Any, int]] = {}
 
     def add_batches(self, block: BatchBlock) -> None:
-        """Takes prefill and decode rows; columns without any value are dropped at once."""
-        columns = {name: column for name, column in block.columns.items() if _says_something(name, column)}
-        rows = len(block.columns["line"])
-        if rows:
-            columns["after_idle"] = self._after_idle(block)
-            self._add(_Block("batches", block.ordinal, columns, block.ranks, rows))
+        """Takes prefill and decode rows in line order."""
+        import numpy as np
+
+        given = block.columns
+        rows = len(given["line"])
+        if not rows:
+            return
+        codes = _codes(self._ranks.setdefault(block.ordinal, {}), block.ranks or ("",))
+        place: Columns = {
+            "ordinal": np.full(rows, block.ordinal, dtype=np.int32),
+            "line": given["line"],
+            "at": given["at"],
+            "rank": codes[given["rank"]],
+        }
+        values = {name: column for name, column in given.items() if name not in _PLACE}
+        columns = {name: column for name, column in values.items() if _says(name, column)}
+        is_decode = columns.pop("kind") == DECODE
+        columns["after_idle"] = self._after_idle(block)
+        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS)}, is_decode))
+        self._prefill.add(_chosen({**place, **_only(columns, _PREFILL_COLUMNS)}, ~is_decode))
+        self._add_extras(place, columns, is_decode)
+
+    def _add_extras(self, place: Columns, columns: Columns, is_decode: Array) -> None:
+        """What the narrow tables have no column for, of the lines that print it."""
+        import numpy as np
+
+        rare = {
+            name: np.where(is_decode, _missing_like(column), column) if name in _DECODE_COLUMNS else column
+            for name, column in columns.items()
+            if name not in _DECODE_COLUMNS or name not in _PREFILL_COLUMNS
+        }
+        rare.pop("after_idle")
+        rare = {
+            name: np.where(is_decode, column, _missing_like(column)) if name in _PREFILL_COLUMNS else column
+            for name, column in rare.items()
+        }
+        has_any = np.zeros(len(is_decode), dtype=np.bool_)
+        for column in rare.values():
+            has_any |= ~_is_missing(column)
+        line = place["line"]
+        # of two records of one kind that were glued to one line, only the first has extras
+        has_any[1:] &= (line[1:] != line[:-1]) | (is_decode[1:] != is_decode[:-1])
+        if has_any.any():
+            kept = {"ordinal": place["ordinal"], "line": line, "is_decode": is_decode.astype(np.int8), **rare}
+            self._extras.add(_chosen(kept, has_any))
 
     def add_requests(self, block: RequestBlock) -> None:
         """Takes access-log rows."""
+        import numpy as np
+
         rows = len(block.columns["line"])
-        if rows:
-            self._add(_Block("requests", block.ordinal, dict(block.columns), block.tails, rows))
+        if not rows:
+            return
+        codes = _codes(self._kinds.setdefault(block.ordinal, {}), block.tails)
+        self._access.add(
+            {
+                "ordinal": np.full(rows, block.ordinal, dtype=np.int32),
+                "line": block.columns["line"],
+                "at": block.columns["at"],
+                "kind": codes[block.columns["tail"]],
+            }
+        )
 
     def discard(self) -> None:
         """Forgets all rows and removes the file beside the store."""
-        self._waiting.clear()
-        if self._spilled is not None:
-            self._spilled.unlink(missing_ok=True)
-            self._spilled.with_name(self._spilled.name + ".wal").unlink(missing_ok=True)
-            self._spilled = None
+        for table in (self._decode, self._prefill, self._extras, self._access):
+            table.clear()
+        if self._spool is not None:
+            self._spool.remove()
 
     def insert(self, connection: DuckDBPyConnection, runs: Mapping[int, tuple[int, str]]) -> None:
-        """Copies the rows of all runs (ordinal -> run_no, run_id) into the store's tables."""
-        if self._spilled is None:
-            for block in _gathered(self._waiting):
-                _insert(connection, "", block, runs.get(block.ordinal))
-            return
-        self._spill()
-        place = str(self._spilled).replace("'", "''")
-        connection.execute(f"ATTACH '{place}' AS waiting (READ_ONLY)")
-        for table in ("batches", "requests"):
-            for ordinal, (run_no, run_id) in runs.items():
-                connection.execute(
-                    f"INSERT INTO {table} SELECT * REPLACE (? AS run_no, ? AS run_id) "
-                    f"FROM waiting.{table} WHERE run_no = ?",
-                    [run_no, run_id, ordinal],
-                )
+        """Puts the rows of all runs (ordinal -> run_no, run_id) into the store's tables."""
+        import numpy as np
 
-    def _after_idle(self, block: BatchBlock) -> np.ndarray[Any, Any]:
+        highest = max((*runs, *self._ranks, *self._kinds), default=0)
+        numbers = np.full(highest + 1, -1, dtype=np.int32)
+        for ordinal, (run_no, _) in runs.items():
+            numbers[ordinal] = run_no
+        ranks = self._stored_codes(connection, "batch_ranks", "rank_no:i rank:s", self._ranks, numbers)
+        kinds = self._stored_codes(
+            connection, "access_kinds", "kind_no:i method:s path:s status:i", self._kinds, numbers
+        )
+        connection.execute("SET pandas_analyze_sample = 0")
+        for table in (self._decode, self._prefill, self._extras):
+            table.insert(connection, numbers, "rank", ranks)
+        self._access.insert(connection, numbers, "kind", kinds)
+
+    def _stored_codes(
+        self,
+        connection: DuckDBPyConnection,
+        table: str,
+        columns: str,
+        codes: Mapping[int, dict[Any, int]],
+        numbers: Array,
+    ) -> dict[int, list[int]]:
+        """Writes new texts and gives, for each run whose codes differ in the store, code -> stored code."""
+        names = [word.split(":")[0] for word in columns.split()]
+        new_rows = TableRows(table, f"run_no:i {columns}")
+        changed: dict[int, list[int]] = {}
+        for ordinal, own in codes.items():
+            run_no = int(numbers[ordinal])
+            if run_no < 0:
+                continue
+            known: dict[Any, int] = {}
+            if self._continues:
+                rows = connection.execute(
+                    f"SELECT {', '.join(names)} FROM {table} WHERE run_no = ?", [run_no]
+                ).fetchall()
+                known = {row[1] if len(row) == 2 else tuple(row[1:]): int(row[0]) for row in rows}
+            places = []
+            for text in own:
+                if text not in known:
+                    known[text] = len(known)
+                    new_rows.add(run_no, known[text], *((text,) if isinstance(text, str) else text))
+                places.append(known[text])
+            if places != list(range(len(places))):
+                changed[ordinal] = places
+        new_rows.insert(connection)
+        return changed
+
+    def _after_idle(self, block: BatchBlock) -> Array:
         """Which decode lines follow a pause: a prefill that met no running request came since the one before.
 
         A run read on from where an earlier ingest stopped begins as if a decode line stood there.
@@ -116,161 +192,37 @@ class BatchRows:
             self._last_seen[key] = int(weight[rows[-1]])
         return after
 
-    def _add(self, block: _Block) -> None:
-        self._waiting.append(block)
-        self._rows += block.rows
-        if self._folder is not None and self._rows >= IN_MEMORY:
-            self._spill()
 
-    def _spill(self) -> None:
-        """Moves what waits in memory to the file beside the store."""
-        import duckdb
-
-        if self._spilled is None:
-            assert self._folder is not None
-            handle, name = tempfile.mkstemp(
-                prefix=f".logscope-{os.getpid()}-", suffix=".waiting", dir=self._folder
-            )
-            os.close(handle)
-            self._spilled = Path(name)
-            self._spilled.unlink()
-            fresh = True
-        else:
-            fresh = False
-        connection = duckdb.connect(str(self._spilled), config={"threads": 1})
-        try:
-            if fresh:
-                _create_waiting_tables(connection)
-            for block in _gathered(self._waiting):
-                _insert(connection, "", block, (block.ordinal, ""))
-        finally:
-            connection.close()
-        self._waiting.clear()
-        self._rows = 0
-
-
-def _says_something(name: str, column: np.ndarray[Any, Any]) -> bool:
+def _codes(known: dict[Any, int], texts: tuple[Any, ...]) -> Array:
+    """The run's code of each of a block's texts."""
     import numpy as np
 
-    if name in ("line", "rank", "kind"):
-        return True
-    if name == "at":
-        return not np.isnat(column).all()
-    if name == "other":
-        return any(column)
+    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int32)
+
+
+def _only(columns: Columns, names: tuple[str, ...]) -> Columns:
+    return {name: columns[name] for name in names if name in columns}
+
+
+def _chosen(columns: Columns, rows: Array) -> Columns:
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def _is_missing(column: Array) -> Array:
+    import numpy as np
+
     if column.dtype.kind == "f":
-        return not np.isnan(column).all()
-    return bool((column != -1).any())
+        return np.isnan(column)
+    missing: Array = column == ("" if column.dtype.kind == "O" else -1)
+    return missing
 
 
-def _gathered(blocks: Sequence[_Block]) -> list[_Block]:
-    """Neighbouring blocks of one run joined to whole row groups."""
-    import numpy as np
-
-    joined: list[_Block] = []
-    group: list[_Block] = []
-
-    def close() -> None:
-        if not group:
-            return
-        first = group[0]
-        names = dict.fromkeys(name for block in group for name in block.columns)
-        columns = {
-            name: np.concatenate([block.columns.get(name, _missing(name, block.rows)) for block in group])
-            for name in names
-        }
-        codes = max((block.codes for block in group), key=len)
-        joined.append(_Block(first.table, first.ordinal, columns, codes, sum(block.rows for block in group)))
-        group.clear()
-
-    for table in ("batches", "requests"):
-        for block in blocks:
-            if block.table != table:
-                continue
-            if group and (not _fits(group[-1], block) or sum(each.rows for each in group) >= ROW_GROUP):
-                close()
-            group.append(block)
-        close()
-    return joined
+def _missing_like(column: Array) -> Any:
+    if column.dtype.kind == "f":
+        return float("nan")
+    return "" if column.dtype.kind == "O" else column.dtype.type(-1)
 
 
-def _fits(before: _Block, block: _Block) -> bool:
-    short, long = sorted((before.codes, block.codes), key=len)
-    return before.ordinal == block.ordinal and long[: len(short)] == short
-
-
-def _missing(name: str, rows: int) -> np.ndarray[Any, Any]:
-    import numpy as np
-
-    if name == "at":
-        return np.full(rows, np.datetime64("NaT"), dtype="M8[us]")
-    if name == "other":
-        return np.full(rows, "", dtype=object)
-    kind = BATCH_COLUMNS.get(name, "int64")
-    return np.full(rows, np.nan if kind == "float64" else -1, dtype=kind)
-
-
-def _insert(connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str] | None) -> None:
-    if run is None:
-        return
-    connection.execute("SET pandas_analyze_sample = 0")
-    connection.register("new_rows", block.columns)
-    try:
-        if block.table == "batches":
-            _insert_batches(connection, schema, block, run)
-        else:
-            _insert_requests(connection, schema, block, run)
-    finally:
-        connection.unregister("new_rows")
-
-
-def _insert_batches(connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str]) -> None:
-    names = [name for name in block.columns if name in BATCH_COLUMNS or name == "after_idle"]
-    values = ", ".join(_batch_value(name) for name in names)
-    connection.execute(
-        f"INSERT INTO {schema}batches (run_no, run_id, {', '.join(map(_table_column, names))}) SELECT $no, $id, {values} FROM new_rows",
-        {"no": run[0], "id": run[1], "ranks": list(block.codes) or [""]},
-    )
-
-
-def _table_column(name: str) -> str:
-    return "logged_at" if name == "at" else name  # AT is a word of DuckDB's own
-
-
-def _batch_value(name: str) -> str:
-    if name == "rank":
-        return "($ranks::VARCHAR[])[rank + 1]"
-    if name == "kind":
-        return f"CASE kind WHEN {DECODE} THEN 'decode' ELSE 'prefill' END"
-    if name == "cuda_graph":
-        return "CASE cuda_graph WHEN 1 THEN true WHEN 0 THEN false END"
-    if name == "other":
-        return "nullif(other, '')"
-    if name == "after_idle":
-        return "after_idle = 1"
-    if name == "at":
-        return '"at"'
-    return f"nullif({name}, -1)" if name in _COUNTS else name
-
-
-def _insert_requests(
-    connection: DuckDBPyConnection, schema: str, block: _Block, run: tuple[int, str]
-) -> None:
-    connection.execute(
-        f"INSERT INTO {schema}requests (run_no, run_id, line, logged_at, method, path, status) "
-        "SELECT $no, $id, line, \"at\", ($methods::VARCHAR[])[tail + 1], ($paths::VARCHAR[])[tail + 1], "
-        "($codes::INTEGER[])[tail + 1] FROM new_rows",
-        {
-            "no": run[0], "id": run[1],
-            "methods": [tail[0] for tail in block.codes],
-            "paths": [tail[1] for tail in block.codes],
-            "codes": [tail[2] for tail in block.codes],
-        },
-    )  # fmt: skip
-
-
-def _create_waiting_tables(connection: DuckDBPyConnection) -> None:
-    from logscope.store import schema
-
-    for sql in schema.table_definitions(("batches", "requests")):
-        connection.execute(sql)
+def _says(name: str, column: Array) -> bool:
+    """False for a column in which no line has a value."""
+    return name == "kind" or not bool(_is_missing(column).all())

@@ -22,7 +22,10 @@ SMALL_TABLES = (
     "stages",
 )  # fmt: skip
 """Tables whose rows of a run are written anew when its log has grown."""
-BATCH_TABLES = ("batches", "requests", "throughput_buckets")
+BATCH_TABLES = (
+    "decode_lines", "prefill_lines", "batch_extras", "batch_ranks", "access_lines", "access_kinds",
+    "throughput_buckets",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from logscope.store.connection import Database
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-LEFT_BEHIND = ("batches", "requests", "reader_states")
+LEFT_BEHIND = ("decode_lines", "prefill_lines", "batch_extras", "access_lines", "reader_states")
 
 
 def copied(path: Path) -> Database:

@@ -288,16 +288,133 @@ COMMENT ON COLUMN stages.complete IS 'False when the stage began and its end nev
 COMMENT ON COLUMN stages.mem_gb IS 'Memory the stage took, GB; null when not printed';
 COMMENT ON COLUMN stages.avail_gb IS 'Memory left at its end, GB; null when not printed';
 
-CREATE TABLE batches (
-    run_no INTEGER, run_id VARCHAR, line BIGINT, logged_at TIMESTAMP, rank VARCHAR, kind VARCHAR, iteration BIGINT,
-    new_seq BIGINT, new_token BIGINT, cached_token BIGINT, running_req BIGINT, queue_req BIGINT,
-    pending_token BIGINT, token BIGINT, token_usage DOUBLE, full_token BIGINT, full_token_usage DOUBLE,
-    swa_token BIGINT, swa_token_usage DOUBLE, mamba_num BIGINT, mamba_usage DOUBLE, cache_hit_rate DOUBLE,
-    gen_throughput DOUBLE, input_throughput DOUBLE, accept_len DOUBLE, accept_rate DOUBLE, cuda_graph BOOLEAN,
-    retracted_req BIGINT, prealloc_req BIGINT, preallocated_usage DOUBLE, transfer_req BIGINT,
-    bootstrap_req BIGINT, inflight_req BIGINT, other VARCHAR, after_idle BOOLEAN
+-- Batch and access lines are nearly all rows of a store, and each column of a row costs 40 ns to write
+-- even where it is null. So each kind has a narrow table, what is rarely printed stands apart, and texts
+-- stand once a run. `batches` and `requests` put them together again; queries use these two.
+
+CREATE TABLE decode_lines (
+    run_no INTEGER, line BIGINT, logged_at TIMESTAMP, rank_no SMALLINT, running_req BIGINT,
+    queue_req BIGINT, token BIGINT, token_usage DOUBLE, gen_throughput DOUBLE, accept_len DOUBLE,
+    accept_rate DOUBLE, cuda_graph BOOLEAN, after_idle BOOLEAN
 );
-COMMENT ON TABLE batches IS 'One row a Prefill or Decode batch line; a field that the line does not print is null';
+COMMENT ON TABLE decode_lines IS 'Decode batch lines, narrow; ask batches';
+COMMENT ON COLUMN decode_lines.run_no IS 'runs.run_no';
+COMMENT ON COLUMN decode_lines.line IS 'Line of the log, from 1';
+COMMENT ON COLUMN decode_lines.logged_at IS 'Time as printed';
+COMMENT ON COLUMN decode_lines.rank_no IS 'batch_ranks.rank_no';
+COMMENT ON COLUMN decode_lines.running_req IS 'Requests running';
+COMMENT ON COLUMN decode_lines.queue_req IS 'Requests waiting';
+COMMENT ON COLUMN decode_lines.token IS 'Decode: tokens in the KV cache';
+COMMENT ON COLUMN decode_lines.token_usage IS 'Share of the KV cache in use, 0 to 1';
+COMMENT ON COLUMN decode_lines.gen_throughput IS 'Generated tokens/s of this scheduler, averaged since its previous decode line';
+COMMENT ON COLUMN decode_lines.accept_len IS 'Accepted tokens per step with speculative decoding';
+COMMENT ON COLUMN decode_lines.accept_rate IS 'Share of drafted tokens accepted, 0 to 1; its divisor differs between releases';
+COMMENT ON COLUMN decode_lines.cuda_graph IS 'True when the batch ran in a graph (of any device)';
+COMMENT ON COLUMN decode_lines.after_idle IS 'Decode: true when the scheduler had nothing to run since its previous decode line (or this is its first), so that gen_throughput counts the pause';
+
+CREATE TABLE prefill_lines (
+    run_no INTEGER, line BIGINT, logged_at TIMESTAMP, rank_no SMALLINT, new_seq BIGINT, new_token BIGINT,
+    cached_token BIGINT, running_req BIGINT, queue_req BIGINT, pending_token BIGINT, token_usage DOUBLE,
+    input_throughput DOUBLE, cuda_graph BOOLEAN
+);
+COMMENT ON TABLE prefill_lines IS 'Prefill batch lines, narrow; ask batches';
+COMMENT ON COLUMN prefill_lines.run_no IS 'runs.run_no';
+COMMENT ON COLUMN prefill_lines.line IS 'Line of the log, from 1';
+COMMENT ON COLUMN prefill_lines.logged_at IS 'Time as printed';
+COMMENT ON COLUMN prefill_lines.rank_no IS 'batch_ranks.rank_no';
+COMMENT ON COLUMN prefill_lines.new_seq IS 'Prefill: new sequences in the batch';
+COMMENT ON COLUMN prefill_lines.new_token IS 'Prefill: tokens computed';
+COMMENT ON COLUMN prefill_lines.cached_token IS 'Prefill: tokens found in the prefix cache';
+COMMENT ON COLUMN prefill_lines.running_req IS 'Requests running';
+COMMENT ON COLUMN prefill_lines.queue_req IS 'Requests waiting';
+COMMENT ON COLUMN prefill_lines.pending_token IS 'Prefill: tokens still to compute of chunked requests';
+COMMENT ON COLUMN prefill_lines.token_usage IS 'Share of the KV cache in use, 0 to 1';
+COMMENT ON COLUMN prefill_lines.input_throughput IS 'Prefill tokens/s of this scheduler';
+COMMENT ON COLUMN prefill_lines.cuda_graph IS 'True when the batch ran in a graph (of any device)';
+
+CREATE TABLE batch_extras (
+    run_no INTEGER, line BIGINT, is_decode BOOLEAN, iteration BIGINT, new_seq BIGINT, new_token BIGINT, cached_token BIGINT,
+    pending_token BIGINT, token BIGINT, full_token BIGINT, full_token_usage DOUBLE, swa_token BIGINT,
+    swa_token_usage DOUBLE, mamba_num BIGINT, mamba_usage DOUBLE, cache_hit_rate DOUBLE,
+    gen_throughput DOUBLE, input_throughput DOUBLE, accept_len DOUBLE, accept_rate DOUBLE,
+    retracted_req BIGINT, prealloc_req BIGINT, preallocated_usage DOUBLE, transfer_req BIGINT,
+    bootstrap_req BIGINT, inflight_req BIGINT, other VARCHAR
+);
+COMMENT ON TABLE batch_extras IS 'What few batch lines print, for the lines that print it; ask batches';
+COMMENT ON COLUMN batch_extras.run_no IS 'runs.run_no';
+COMMENT ON COLUMN batch_extras.line IS 'Line of the log, from 1';
+COMMENT ON COLUMN batch_extras.is_decode IS 'True for a line of decode_lines, false for one of prefill_lines';
+COMMENT ON COLUMN batch_extras.iteration IS 'Forward iteration';
+COMMENT ON COLUMN batch_extras.new_seq IS 'Prefill: new sequences in the batch';
+COMMENT ON COLUMN batch_extras.new_token IS 'Prefill: tokens computed';
+COMMENT ON COLUMN batch_extras.cached_token IS 'Prefill: tokens found in the prefix cache';
+COMMENT ON COLUMN batch_extras.pending_token IS 'Prefill: tokens still to compute of chunked requests';
+COMMENT ON COLUMN batch_extras.token IS 'Decode: tokens in the KV cache';
+COMMENT ON COLUMN batch_extras.full_token IS 'Tokens in the full-attention cache of a hybrid model';
+COMMENT ON COLUMN batch_extras.full_token_usage IS 'Share of the full-attention cache in use, 0 to 1';
+COMMENT ON COLUMN batch_extras.swa_token IS 'Tokens in the sliding-window cache of a hybrid model';
+COMMENT ON COLUMN batch_extras.swa_token_usage IS 'Share of the sliding-window cache in use, 0 to 1';
+COMMENT ON COLUMN batch_extras.mamba_num IS 'State slots in use of a state-space hybrid';
+COMMENT ON COLUMN batch_extras.mamba_usage IS 'Share of the state slots in use, 0 to 1';
+COMMENT ON COLUMN batch_extras.cache_hit_rate IS 'Prefix cache hit rate since the start, percent';
+COMMENT ON COLUMN batch_extras.gen_throughput IS 'Generated tokens/s of this scheduler, averaged since its previous decode line';
+COMMENT ON COLUMN batch_extras.input_throughput IS 'Prefill tokens/s of this scheduler';
+COMMENT ON COLUMN batch_extras.accept_len IS 'Accepted tokens per step with speculative decoding';
+COMMENT ON COLUMN batch_extras.accept_rate IS 'Share of drafted tokens accepted, 0 to 1; its divisor differs between releases';
+COMMENT ON COLUMN batch_extras.retracted_req IS 'Requests retracted';
+COMMENT ON COLUMN batch_extras.prealloc_req IS 'Disaggregated: requests in preallocation';
+COMMENT ON COLUMN batch_extras.preallocated_usage IS 'Disaggregated decode: share preallocated, 0 to 1';
+COMMENT ON COLUMN batch_extras.transfer_req IS 'Disaggregated: requests in transfer';
+COMMENT ON COLUMN batch_extras.bootstrap_req IS 'Disaggregated prefill: requests in bootstrap';
+COMMENT ON COLUMN batch_extras.inflight_req IS 'Disaggregated prefill: requests in flight';
+COMMENT ON COLUMN batch_extras.other IS 'Rarer fields of the line as a JSON object; null when there are none';
+
+CREATE TABLE batch_ranks (
+    run_no INTEGER, rank_no SMALLINT, rank VARCHAR
+);
+COMMENT ON TABLE batch_ranks IS 'Rank texts of the batch lines of a run';
+COMMENT ON COLUMN batch_ranks.run_no IS 'runs.run_no';
+COMMENT ON COLUMN batch_ranks.rank_no IS 'Code of the rank in this run, from 0';
+COMMENT ON COLUMN batch_ranks.rank IS 'Rank as printed; empty when none is';
+
+CREATE TABLE access_lines (
+    run_no INTEGER, line BIGINT, logged_at TIMESTAMP, kind_no INTEGER
+);
+COMMENT ON TABLE access_lines IS 'Access log of the HTTP server, narrow; ask requests';
+COMMENT ON COLUMN access_lines.run_no IS 'runs.run_no';
+COMMENT ON COLUMN access_lines.line IS 'Line of the log, from 1';
+COMMENT ON COLUMN access_lines.logged_at IS 'Time as printed; null when the line has none';
+COMMENT ON COLUMN access_lines.kind_no IS 'access_kinds.kind_no';
+
+CREATE TABLE access_kinds (
+    run_no INTEGER, kind_no INTEGER, method VARCHAR, path VARCHAR, status INTEGER
+);
+COMMENT ON TABLE access_kinds IS 'Distinct requests of a run';
+COMMENT ON COLUMN access_kinds.run_no IS 'runs.run_no';
+COMMENT ON COLUMN access_kinds.kind_no IS 'Code of the request in this run, from 0';
+COMMENT ON COLUMN access_kinds.method IS 'HTTP method';
+COMMENT ON COLUMN access_kinds.path IS 'Path and query';
+COMMENT ON COLUMN access_kinds.status IS 'HTTP status';
+
+CREATE VIEW batches AS
+SELECT d.run_no, r.run_id, d.line, d.logged_at, k.rank, 'decode' AS kind, x.iteration, x.new_seq,
+       x.new_token, x.cached_token, d.running_req, d.queue_req, x.pending_token, d.token, d.token_usage,
+       x.full_token, x.full_token_usage, x.swa_token, x.swa_token_usage, x.mamba_num, x.mamba_usage,
+       x.cache_hit_rate, d.gen_throughput, x.input_throughput, d.accept_len, d.accept_rate, d.cuda_graph,
+       x.retracted_req, x.prealloc_req, x.preallocated_usage, x.transfer_req, x.bootstrap_req,
+       x.inflight_req, x.other, d.after_idle
+FROM decode_lines d JOIN runs r USING (run_no) JOIN batch_ranks k USING (run_no, rank_no)
+LEFT JOIN batch_extras x ON x.run_no = d.run_no AND x.line = d.line AND x.is_decode
+UNION ALL
+SELECT p.run_no, r.run_id, p.line, p.logged_at, k.rank, 'prefill' AS kind, x.iteration, p.new_seq,
+       p.new_token, p.cached_token, p.running_req, p.queue_req, p.pending_token, x.token, p.token_usage,
+       x.full_token, x.full_token_usage, x.swa_token, x.swa_token_usage, x.mamba_num, x.mamba_usage,
+       x.cache_hit_rate, x.gen_throughput, p.input_throughput, x.accept_len, x.accept_rate, p.cuda_graph,
+       x.retracted_req, x.prealloc_req, x.preallocated_usage, x.transfer_req, x.bootstrap_req,
+       x.inflight_req, x.other, NULL AS after_idle
+FROM prefill_lines p JOIN runs r USING (run_no) JOIN batch_ranks k USING (run_no, rank_no)
+LEFT JOIN batch_extras x ON x.run_no = p.run_no AND x.line = p.line AND NOT x.is_decode;
+COMMENT ON VIEW batches IS 'One row a Prefill or Decode batch line; a field that the line does not print is null';
 COMMENT ON COLUMN batches.run_no IS 'runs.run_no';
 COMMENT ON COLUMN batches.run_id IS 'runs.run_id';
 COMMENT ON COLUMN batches.line IS 'Line of the log, from 1';
@@ -334,10 +451,10 @@ COMMENT ON COLUMN batches.inflight_req IS 'Disaggregated prefill: requests in fl
 COMMENT ON COLUMN batches.other IS 'Rarer fields of the line as a JSON object; null when there are none';
 COMMENT ON COLUMN batches.after_idle IS 'Decode: true when the scheduler had nothing to run since its previous decode line (or this is its first), so that gen_throughput counts the pause';
 
-CREATE TABLE requests (
-    run_no INTEGER, run_id VARCHAR, line BIGINT, logged_at TIMESTAMP, method VARCHAR, path VARCHAR, status INTEGER
-);
-COMMENT ON TABLE requests IS 'Access log of the HTTP server, one row a line';
+CREATE VIEW requests AS
+SELECT a.run_no, r.run_id, a.line, a.logged_at, k.method, k.path, k.status
+FROM access_lines a JOIN runs r USING (run_no) JOIN access_kinds k USING (run_no, kind_no);
+COMMENT ON VIEW requests IS 'Access log of the HTTP server, one row a line';
 COMMENT ON COLUMN requests.run_no IS 'runs.run_no';
 COMMENT ON COLUMN requests.run_id IS 'runs.run_id';
 COMMENT ON COLUMN requests.line IS 'Line of the log, from 1';
