@@ -8,7 +8,7 @@ launch ended is judged in `conclude` from everything that was seen (`parsers.roo
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import regex
@@ -47,6 +47,7 @@ _DUMPED = regex.compile(
 )
 """Lines that print requests or arguments: what stands in them is quoted."""
 
+_RANK_PREFIX = regex.compile(r"\[(?P<rank>rank\d{1,6})\]:(?: |$)")
 _DUMP_LINE = regex.compile(
     r"^(?:(?:Current )?[Tt]hread 0x|Current thread|\s*File \"|Extension modules:|frame #\d+:"
     r"|Exception raised from|\s+<no Python frame>|Process \d+: |Python v\d"
@@ -107,8 +108,11 @@ class FailureReader:
 
     def feed(self, line: Line, stage: Stage | None) -> bool:
         """True when the line is understood as part of an error, a warning or a traceback."""
+        if line.body[:5] == "[rank":
+            line = _without_rank_prefix(line)
         body = line.body
         tracebacks = self._tracebacks
+        is_after_gap = abs(line.number - self._last_line) > 1
         if line.number != self._last_line:
             if self._last_line:
                 self._rises += 1 if line.number > self._last_line else -1
@@ -120,7 +124,7 @@ class FailureReader:
         if (self._quoting or body[:4] in _DUMP_STARTS) and self._is_quoted(line):
             return True
         if tracebacks.open or HEADER in body:
-            taken = self._feed_traceback(line, stage)
+            taken = self._feed_traceback(line, stage, is_after_gap)
             if tracebacks.done:
                 self._fetch_tracebacks()
             if taken:
@@ -128,7 +132,9 @@ class FailureReader:
         if self._warned and self._is_warning_source(line):
             return True
         understood = self._take_line(line, stage)
-        if (understood or body[-1:] == ":") and _INTRODUCTION.search(body, 0, 300) is not None:
+        if (understood or body[-1:] == ":" or body[:3] == "---") and _INTRODUCTION.search(
+            body, 0, 300
+        ) is not None:
             tracebacks.note(line.label, body, line.number)
         return understood
 
@@ -142,14 +148,14 @@ class FailureReader:
         sign = -1 if self._rises < 0 else 1
         return conclude(ended._table.in_order(sign), in_time_order(progress, sign), ended._last_at)
 
-    def _feed_traceback(self, line: Line, stage: Stage | None) -> bool:
+    def _feed_traceback(self, line: Line, stage: Stage | None, is_after_gap: bool) -> bool:
         label = line.label
         if not line.has_head and self._tracebacks.is_in_message(label) and HEADER not in line.body:
             taken = take(STRONG_RULES, line.body) if is_suspicious(line.body) else None
             if taken is not None and taken.rule.weight is not Weight.LOGGED:
                 self._tracebacks.finish(label)
                 return False
-        return self._tracebacks.feed(line, stage)
+        return self._tracebacks.feed(line, stage, is_after_gap=is_after_gap)
 
     def _take_line(self, line: Line, stage: Stage | None) -> bool:
         taken = None if self._is_quiet(line) else self._look_up(line)
@@ -330,6 +336,16 @@ _NEXT_LINE = {
     "cpp-terminate": regex.compile(r"^\s*what\(\): +(?P<message>.+)"),
     "rust-panic": regex.compile(r"^(?P<message>(?!note: |stack backtrace)\S.*)"),
 }
+
+
+def _without_rank_prefix(line: Line) -> Line:
+    """``[rank1]: text``, as torch prefixes uncaught exceptions, as a line of a source of its own."""
+    match = _RANK_PREFIX.match(line.body)
+    if match is None:
+        return line
+    rank = match["rank"]
+    label = f"{line.label}[{rank}]"
+    return replace(line, label=label, rank=line.rank or rank, has_head=False, body=line.body[match.end() :])
 
 
 _LEVELS = {

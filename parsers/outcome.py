@@ -11,16 +11,9 @@ from datetime import datetime, timedelta
 
 from parsers.candidates import Candidate
 from parsers.records import Conclusion, Event, EventRole, Outcome, Progress, RootError, Stage
-from parsers.root import (
-    LAST_PEER_TIER,
-    REQUEST_WEIGHTS,
-    Choice,
-    Marks,
-    choose_root,
-    find_marks,
-    weight_after_ready,
-)
+from parsers.root import LAST_PEER_TIER, Choice, choose_root, find_marks, weight_after_ready
 from parsers.rules.message_rule import Weight
+from parsers.survival import REQUEST_WEIGHTS, Marks
 
 SILENT_AFTER = timedelta(seconds=60)
 """Silence before ready, while something else still printed, that counts as hanging."""
@@ -43,7 +36,7 @@ def conclude(
     if root is None and choice.root is not None:
         choice.roles[id(choice.root)] = _role_without_root(choice, outcome)
     events = tuple(_event(one, choice) for one in candidates)
-    stage = _stage(progress, marks)
+    stage = _stage(progress, marks, is_cut=outcome in (Outcome.FAILED, Outcome.KILLED) and marks.stop is None)
     return Conclusion(outcome, marks.own_ready is not None, stage, reason, root, events)
 
 
@@ -233,9 +226,10 @@ def _has_decoded(progress: Progress) -> bool:
     return progress.batch_lines > 0 and progress.server_args_line is None
 
 
-def _stage(progress: Progress, marks: Marks) -> Stage | None:
+def _stage(progress: Progress, marks: Marks, *, is_cut: bool = False) -> Stage | None:
+    """The furthest stage; a launch that was cut off did not reach its shutdown, whatever its echoes say."""
     order = list(Stage)
-    reached = [m.stage for m in progress.milestones]
+    reached = [m.stage for m in progress.milestones if not (is_cut and m.stage is Stage.SHUTDOWN)]
     if marks.own_ready is None:
         reached = [stage for stage in reached if stage not in (Stage.SERVING, Stage.SHUTDOWN)]
         if _has_served(progress):

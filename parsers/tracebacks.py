@@ -58,6 +58,8 @@ _KEYWORDS = frozenset(
         "case",
     }
 )  # fmt: skip
+_LOG_MARGIN = regex.compile(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
+_AS_ZEROS = str.maketrans("123456789", "000000000")
 _CARETS = regex.compile(r"^[\s~^*|]+$")
 _REPEATED = regex.compile(r"^\s*\[Previous line repeated \d+ more times?\]")
 _GROUP_RULE = regex.compile(r"^[\s|]*\+-[-+ \d.]*$")
@@ -123,6 +125,10 @@ class Traceback:
     message_lines: int = 0
     foreign: int = 0
     is_group: bool = False
+    margin: str = ""
+    """Head of a foreign logger that stands before every line of it, digits as zeros."""
+    has_heads: bool = False
+    """True when every line of it has a head with a level."""
 
 
 @dataclass(slots=True)
@@ -143,17 +149,19 @@ class TracebackReader:
         stack = self.open.get(label)
         return stack is not None and bool(stack) and stack[-1].state is State.MESSAGE
 
-    def feed(self, line: Line, stage: Stage | None) -> bool:
-        """Takes the line if it is part of a traceback."""
+    def feed(self, line: Line, stage: Stage | None, *, is_after_gap: bool = False) -> bool:
+        """Takes the line if it is part of a traceback. Gap: lines before it (empty ones) were not fed."""
         body = line.body.rstrip() if len(line.body) <= MAX_LINE else line.body[:MAX_LINE]
         if HEADER in body:
             head = _HEADER_END.match(body)
-            if head is not None and _introduces(head["before"]):
-                self._begin(line, head["before"].strip(" :|+*"), stage)
+            if head is not None and (_introduces(head["before"]) or _LOG_MARGIN.match(head["before"])):
+                self._begin(line, head["before"], stage)
                 return True
         stack = self.open.get(line.label)
         if not stack:
             return False
+        if is_after_gap and stack[-1].state is State.MESSAGE:
+            stack[-1].is_blank = True
         return self._continue(stack, line, body)
 
     def note(self, label: str, body: str, number: int) -> None:
@@ -173,10 +181,12 @@ class TracebackReader:
         done, self.done = self.done, []
         return done
 
-    def _begin(self, line: Line, context: str, stage: Stage | None) -> None:
+    def _begin(self, line: Line, before: str, stage: Stage | None) -> None:
+        margin = line.body[: line.body.find(HEADER)] if _LOG_MARGIN.match(before) else ""
+        context = "" if margin else before.strip(" :|+*")
         stack = self.open.setdefault(line.label, [])
         latest = stack[-1] if stack else None
-        if latest is not None and not line.has_head and self._goes_on(latest, line):
+        if latest is not None and (not line.has_head or latest.has_heads) and self._goes_on(latest, line):
             _keep(latest, line)
             return
         if latest is not None and (latest.state is not State.FRAMES or not latest.frames):
@@ -188,6 +198,8 @@ class TracebackReader:
             context = said
         block = Traceback(context, line.label, line.rank, line.number, line.number, line.at, stage)
         block.is_group = "Exception Group" in line.body
+        block.margin = margin.translate(_AS_ZEROS)
+        block.has_heads = line.has_head and line.level is not None and not before.strip()
         _keep(block, line)
         stack.append(block)
 
@@ -205,7 +217,10 @@ class TracebackReader:
         if block.is_group:
             margin = _MARGIN.match(body)
             body = body[margin.end() :] if margin is not None else body
-        if line.has_head and not _FRAME.match(body):
+        if block.margin and body[: len(block.margin)].translate(_AS_ZEROS) == block.margin:
+            body = body[len(block.margin) :]
+        has_own_head = block.has_heads and line.level is not None and line.rank == block.rank
+        if line.has_head and not has_own_head and not _FRAME.match(body):
             if block.state is not State.FRAMES:
                 self._give_out(stack.pop())
             else:
@@ -254,7 +269,7 @@ class TracebackReader:
             _keep(block, line)
             return True
         block.message_lines += 1
-        if block.is_blank or block.message_lines > MAX_MESSAGE_LINES:
+        if block.is_blank or body.startswith("Call stack:") or block.message_lines > MAX_MESSAGE_LINES:
             self._give_out(stack.pop())
             return False
         last = block.links[-1]

@@ -152,11 +152,11 @@ def _is_clearer(later: Link, earlier: Link) -> str:
     ):
         return ""
     before = class_name(earlier.type)
-    if before == "CalledProcessError":
-        return "holds the output of the command that failed"
     repeats = bool(earlier.message) and before != "KeyError" and earlier.message[:80] in later.message
     if repeats or before in CONNECTION_TYPES:
         return ""
+    if before == "CalledProcessError":
+        return "holds the output of the command that failed"
     names_values = regex.search(r"\d|['\"`]", later.message) is not None
     if before in PROBE_TYPES and names_values and len(later.message) > len(earlier.message):
         return "was raised on purpose to say the cause more clearly"

@@ -131,7 +131,8 @@ def test_traceback_quoted_in_a_request_dump_is_not_taken() -> None:
         "    step()",
         "RuntimeError: demo', sampling_params={})",
     ]
-    one_line = "Receive: obj=GenerateReqInput(text='CUDA error: an illegal access\\nKilled\\nFatal Python error: Aborted')"
+    one_line = "Receive: obj=GenerateReqInput(text='CUDA error: an illegal access\\nKilled\\nFatal Python "
+               "error: Aborted')"
 
     conclusion = _concluded([_line(n, text, head=n == 1) for n, text in enumerate([*quoted, one_line], 1)])
 
@@ -146,7 +147,8 @@ _text = st.sampled_from(
         "Traceback (most recent call last):", "  File \"x.py\", line 1, in f", "    x()", "ValueError: demo", "",
         "During handling of the above exception, another exception occurred:", "Killed", "Exit code: -9",
         "terminate called after throwing an instance of 'a'", "  what():  b", "Fatal Python error: Aborted",
-        "Current thread 0x1 (most recent call first):", "  + Exception Group Traceback (most recent call last):",
+        "Current thread 0x1 (most recent call first):", "  + Exception Group Traceback (most recent call "
+                                                        "last):",
         "  | ExceptionGroup: x (1 sub-exception)", "  +-+------ 1 ------", "Process Process-1:", "^^^^", "x" * 5_000,
     ]
 ) | st.text(max_size=80)  # fmt: skip

@@ -1,0 +1,135 @@
+"""Which occurrence of an error can have ended the launch, and what shows that it was outlived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from parsers.candidates import Candidate, Occurrence
+from parsers.records import Milestone, Progress, Stage
+from parsers.rules.chains import has_server_frame
+from parsers.rules.message_rule import Weight
+
+SURVIVED_AFTER = timedelta(seconds=3)
+"""Progress that comes sooner after an error may be what was already under way."""
+
+REQUEST_WEIGHTS = frozenset({Weight.REQUEST, Weight.HEADLINE})
+FATAL_WEIGHTS = frozenset({Weight.NATIVE, Weight.ERROR, Weight.DUMP, Weight.CHILD_DEATH})
+_OUTLIVED_BY_BATCHES = REQUEST_WEIGHTS | {
+    Weight.EXCEPTION,
+    Weight.FORERUNNER,
+    Weight.WRAPPER,
+    Weight.CONSEQUENCE,
+}
+_ENDINGS = frozenset({"sigterm", "sigquit", "drained", "shutdown", "watchdog", "subprocess-death"})
+
+
+class Fate(StrEnum):
+    """What became of a launch after an error was printed."""
+
+    OPEN = "open"
+    """It can have ended the launch."""
+    STOPPED = "stopped"
+    """The server had been told to end before."""
+    OUTLIVED = "outlived"
+    """The server went on for certain: it got ready or served."""
+    PASSED = "passed"
+    """The launch went through later stages, which other processes can have done."""
+    OUTSIDE = "outside"
+    """Not of the server at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Lines that end a launch; None where there is none."""
+
+    sigquit: int | None
+    stop: int | None
+    kill: int | None
+    own_ready: int | None
+    """The ready line, unless the port was another server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The occurrence that counts, and its fate with the reason for it."""
+
+    occurrence: Occurrence
+    fate: Fate
+    reason: str
+
+
+def judge(candidate: Candidate, progress: Progress, marks: Marks) -> Verdict:
+    """The first occurrence that can have ended the launch, else what the first one came to."""
+    first: Verdict | None = None
+    for occurrence in candidate.occurrences():
+        verdict = _judge(candidate, occurrence, progress, marks)
+        if verdict.fate is Fate.OPEN:
+            return verdict
+        first = first or verdict
+    assert first is not None
+    return first
+
+
+def is_client_like(candidate: Candidate, occurrence: Occurrence) -> bool:
+    """A traceback without server code that nothing introduces as the server's."""
+    if (
+        candidate.weight is not Weight.EXCEPTION
+        or not candidate.frames
+        or candidate.is_fatal
+        or occurrence.rank
+    ):
+        return False
+    if candidate.context.startswith(("Exception in thread", "Process ")):
+        return False
+    return not has_server_frame(candidate.frames)
+
+
+def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, marks: Marks) -> Verdict:
+    line = occurrence.line
+    if marks.stop is not None and line > marks.stop:
+        return Verdict(occurrence, Fate.STOPPED, "came after the server was told to end")
+    if candidate.rule == "bind-error":
+        return Verdict(occurrence, Fate.OPEN, "")
+    if marks.own_ready is not None and marks.own_ready > line:
+        return Verdict(occurrence, Fate.OUTLIVED, "the ready line came later")
+    if marks.own_ready is not None and is_client_like(candidate, occurrence):
+        return Verdict(occurrence, Fate.OUTSIDE, "printed around a ready server, without server code in it")
+    if candidate.weight in FATAL_WEIGHTS or candidate.is_fatal:
+        return Verdict(occurrence, Fate.OPEN, "")
+    return _went_on(candidate, occurrence, progress)
+
+
+def _went_on(candidate: Candidate, occurrence: Occurrence, progress: Progress) -> Verdict:
+    line = occurrence.line
+    batches, answered = progress.last_batch_line, progress.last_good_request_line
+    if candidate.weight in _OUTLIVED_BY_BATCHES and batches is not None and batches > line:
+        if _is_later(progress.last_batch_at, occurrence.at):
+            return Verdict(occurrence, Fate.OUTLIVED, "batches went on")
+    if candidate.weight in REQUEST_WEIGHTS and answered is not None and answered > line:
+        return Verdict(occurrence, Fate.OUTLIVED, "later requests were answered")
+    for milestone in reversed(progress.milestones):
+        if milestone.line <= line:
+            break
+        if _is_progress(milestone, occurrence):
+            return Verdict(occurrence, Fate.PASSED, f"the launch went on: {milestone.name}")
+    return Verdict(occurrence, Fate.OPEN, "")
+
+
+def _is_progress(milestone: Milestone, occurrence: Occurrence) -> bool:
+    if milestone.name in _ENDINGS or milestone.stage is Stage.SHUTDOWN:
+        return False
+    if milestone.rank and occurrence.rank and milestone.rank != occurrence.rank:
+        return False
+    return _is_later(milestone.at, occurrence.at)
+
+
+def _is_later(moment: datetime | None, error_at: datetime | None) -> bool:
+    """True when `moment` is late enough after an error to show that the error was outlived."""
+    if moment is None or error_at is None:
+        return True
+    try:
+        return moment - error_at >= SURVIVED_AFTER
+    except TypeError:
+        return True
