@@ -75,7 +75,9 @@ def all_runs(options: argparse.Namespace, words: Sequence[str]) -> list[StoredRu
             found = _take(store, word, options, is_last=number == len(words))
             runs += [store.load(run_id) for run_id in found]
         else:
-            runs.append(_disk(options).load(word))
+            disk = _disk(options)
+            _must_exist(disk, word)
+            runs.append(disk.load(word))
     return [_as_seen_from_here(stored) for stored in runs]
 
 
@@ -116,7 +118,10 @@ def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
         return store
     words = [bad] if good is None else [good, bad]
     disk = _disk(options)
-    if not any(map(is_log, words)):
+    names = [word for word in words if not is_log(word)]
+    if names:
+        _must_exist(disk, names[0])
+    if len(names) == len(words):
         return disk
     if good is not None and all(map(is_log, words)):
         return Store.in_memory()
@@ -153,6 +158,15 @@ def _split(word: str) -> tuple[str, int | None]:
     if launch is None or Path(word).expanduser().exists():
         return word, None
     return launch["path"], int(launch["ordinal"])
+
+
+def _must_exist(disk: Store, word: str) -> None:
+    from logscope.errors import RunNotFound
+
+    if not disk.exists():
+        raise RunNotFound(
+            f"{word}: no such log, and no store at {disk.path}", "'logscope ingest PATH...' makes one"
+        )
 
 
 def _disk(options: argparse.Namespace) -> Store:

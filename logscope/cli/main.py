@@ -74,6 +74,11 @@ def _run_command(name: str, words: list[str]) -> int:
     except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
+    except Exception:  # a fault of the program: shown whole, and never taken for the answer 'no' (1)
+        import traceback
+
+        traceback.print_exc()
+        return ExitCode.TROUBLE
 
 
 def _overview() -> str:
@@ -91,7 +96,9 @@ def _overview() -> str:
 
 
 def _complain(message: str, hint: str) -> int:
-    text = " ".join(message.split())
+    from logscope.report.harmless import folded  # a path or a log may hold anything
+
+    text, hint = folded(message), folded(hint)
     print(f"logscope: {text}" + (f" ({hint})" if hint else ""), file=sys.stderr)  # noqa: T201
     return ExitCode.TROUBLE
 
