@@ -52,7 +52,8 @@ _LIBRARY_WORDS: dict[str, tuple[str, ...]] = {
     "nccl-warn": ("NCCL", "RCCL", "DistBackendError", "nccl"),
     "c10d-error": ("NCCL", "RCCL", "DistBackendError", "ProcessGroup", "watchdog", "CUDA error", "HIP error"),
     "glog-error": (
-        "ransfer", "ooncake", "rdma", "RDMA", "nixl", "NIXL", "store", "engine", "session", "register", "memory",
+        "ransfer", "ooncake", "rdma", "RDMA", "nixl", "NIXL", "store", "engine", "session", "register",
+        "memory",
     ),
 }  # fmt: skip
 """Words of which an exception must hold one to be the effect of a library's own error line."""

@@ -104,9 +104,11 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
 def _went_on(candidate: Candidate, occurrence: Occurrence, progress: Progress) -> Verdict:
     line = occurrence.line
     batches, answered = progress.last_batch_line, progress.last_good_request_line
-    if candidate.weight in _OUTLIVED_BY_BATCHES and batches is not None and batches > line:
-        if _is_later(progress.last_batch_at, occurrence.at):
-            return Verdict(occurrence, Fate.OUTLIVED, "batches went on")
+    has_later_batch = (
+        batches is not None and batches > line and _is_later(progress.last_batch_at, occurrence.at)
+    )
+    if candidate.weight in _OUTLIVED_BY_BATCHES and has_later_batch:
+        return Verdict(occurrence, Fate.OUTLIVED, "batches went on")
     if candidate.weight in REQUEST_WEIGHTS and answered is not None and answered > line:
         return Verdict(occurrence, Fate.OUTLIVED, "later requests were answered")
     for milestone in reversed(progress.milestones):

@@ -131,8 +131,7 @@ def test_traceback_quoted_in_a_request_dump_is_not_taken() -> None:
         "    step()",
         "RuntimeError: demo', sampling_params={})",
     ]
-    one_line = "Receive: obj=GenerateReqInput(text='CUDA error: an illegal access\\nKilled\\nFatal Python "
-               "error: Aborted')"
+    one_line = "Receive: obj=GenerateReqInput(text='CUDA error: bad\\nKilled\\nFatal Python error: Aborted')"
 
     conclusion = _concluded([_line(n, text, head=n == 1) for n, text in enumerate([*quoted, one_line], 1)])
 
