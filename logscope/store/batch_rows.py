@@ -70,8 +70,9 @@ class BatchRows:
         columns = {name: column for name, column in values.items() if _says(name, column)}
         is_decode = columns.pop("kind") == DECODE
         columns["after_idle"] = self._after_idle(block)
-        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS)}, is_decode))
-        self._prefill.add(_chosen({**place, **_only(columns, _PREFILL_COLUMNS)}, ~is_decode))
+        decode, prefill = np.flatnonzero(is_decode), np.flatnonzero(~is_decode)
+        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS)}, decode))
+        self._prefill.add(_chosen({**place, **_only(columns, _PREFILL_COLUMNS)}, prefill))
         self._add_extras(place, columns, is_decode)
 
     def _add_extras(self, place: Columns, columns: Columns, is_decode: Array) -> None:
@@ -96,7 +97,7 @@ class BatchRows:
         has_any[1:] &= (line[1:] != line[:-1]) | (is_decode[1:] != is_decode[:-1])
         if has_any.any():
             kept = {"ordinal": place["ordinal"], "line": line, "is_decode": is_decode.astype(np.int8), **rare}
-            self._extras.add(_chosen(kept, has_any))
+            self._extras.add(_chosen(kept, np.flatnonzero(has_any)))
 
     def add_requests(self, block: RequestBlock) -> None:
         """Takes access-log rows."""
@@ -205,7 +206,7 @@ def _only(columns: Columns, names: tuple[str, ...]) -> Columns:
 
 
 def _chosen(columns: Columns, rows: Array) -> Columns:
-    return {name: column[rows] for name, column in columns.items()}
+    return {name: column.take(rows) for name, column in columns.items()}
 
 
 def _is_missing(column: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.hot.lane import BatchRows, HotLane, RequestRows
-from parsers.hot.words import Mask, Places
+from parsers.hot.words import Places
 from parsers.records import BatchBlock, RequestBlock
 from parsers.rules.batches import BATCH_COLUMNS
 
@@ -26,7 +26,7 @@ class ColumnMaker:
         lane: HotLane,
         rows: BatchRows,
         first_line: int,
-        chosen: Mask,
+        chosen: Places,
         careful: BatchBlock | None,
         ordinal: int,
     ) -> BatchBlock:
@@ -89,7 +89,7 @@ class ColumnMaker:
         return held[:count]
 
     def requests(
-        self, lane: HotLane, rows: RequestRows, first_line: int, chosen: Mask, ordinal: int
+        self, lane: HotLane, rows: RequestRows, first_line: int, chosen: Places, ordinal: int
     ) -> RequestBlock:
         """The chosen rows as a block of one run."""
         texts = [(tail.method, tail.path, tail.status) for tail in lane.access.lines]

@@ -67,8 +67,8 @@ class HotFeeder:
     def _leave_first_of_each_rank(self, found: HotBlock) -> None:
         batches = found.batches
         pairs = batches.prefixes.astype(np.int64) * (1 << 20) + batches.tags
-        counts = np.unique(pairs) if pairs.size and (pairs != pairs[0]).any() else pairs[:1]
-        for pair in counts.tolist():
+        present = np.unique(pairs) if pairs.size and (pairs != pairs[0]).any() else pairs[:1]
+        for pair in present.tolist():
             key = (pair >> 20, pair & 0xFFFFF)
             if key not in self._met:
                 self._met.add(key)
@@ -208,19 +208,19 @@ class _BlockWork:
         """Give out the rows that the launches were told of, behind those that wait in the launches."""
         distinct = {id(builder): builder for builder in self.owners}
         for key, builder in distinct.items():
-            codes = [code for code, owner in enumerate(self.owners) if id(owner) == key]
+            is_own = np.array([id(owner) == key for owner in self.owners] + [False], dtype=np.bool_)
             if on_batches is not None:
                 rows = self.found.batches
-                chosen = np.isin(self.owner_of[rows.rows], codes)
-                if chosen.any():
+                chosen = np.flatnonzero(is_own[self.owner_of[rows.rows]])
+                if chosen.size:
                     waiting = builder.batches.take(builder.ordinal) if len(builder.batches) else None
                     on_batches(
                         maker.batches(self.lane, rows, self.first_line, chosen, waiting, builder.ordinal)
                     )
             if on_requests is not None:
                 requests = self.found.requests
-                chosen = np.isin(self.owner_of[requests.rows], codes)
-                if chosen.any():
+                chosen = np.flatnonzero(is_own[self.owner_of[requests.rows]])
+                if chosen.size:
                     if len(builder.requests):
                         on_requests(builder.requests.take(builder.ordinal))
                     on_requests(maker.requests(self.lane, requests, self.first_line, chosen, builder.ordinal))
@@ -247,14 +247,13 @@ def _streams(lane: HotLane, found: HotBlock) -> list[_Stream]:
         is_work[requests.rows] = works[requests.tails]
     prefix_of[~found.taken] = -1
     streams = []
-    for index in np.unique(prefix_of).tolist():
-        if index < 0:
-            continue
+    for index in np.flatnonzero(np.bincount(prefix_of + 1)[1:]).tolist():
         is_here = prefix_of == index
         rows = np.flatnonzero(is_here)
         is_batch = tags[rows] >= 0
         places = np.arange(rows.size)
-        ranks = {lane.heads.ranks[tag] or "" for tag in np.unique(tags[rows[is_batch]]).tolist()}
+        present = np.flatnonzero(np.bincount(tags[rows[is_batch]])).tolist()
+        ranks = {lane.heads.ranks[tag] or "" for tag in present}
         streams.append(
             _Stream(
                 lane.heads.prefixes[index],
