@@ -19,8 +19,11 @@ _SPACE = re.compile(r"\s+")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"[a-z_][a-z0-9_]{2,}")
 _HEAD = re.compile(
-    r"\A(?:[A-Za-z_][\w.]*(?:Error|Exception|Warning|Interrupt|Exit|Failure|Fault)(?:\([^)]*\))?): ", re.ASCII
+    r"\A(?:[A-Za-z_][\w.]*(?:Error|Exception|Warning|Interrupt|Exit|Failure|Fault)|Exception)"
+    r"(?:\([^)]*\))?: ",
+    re.ASCII,
 )
+"""A bare ``Warning: `` is no class: several of SGLang's own texts begin with it, errors among them."""
 
 
 def fold(text: str) -> str:

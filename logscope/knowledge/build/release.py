@@ -16,6 +16,8 @@ from logscope.knowledge.build.scan import SCANNER, is_server, mentions, scan_fil
 from logscope.knowledge.build.sources import SourceTree
 from logscope.knowledge.build.writes import is_resolution
 
+_MOST_SPACES = 3
+"""Spaces in the repr of a default; the longest real ones are lists of a few names."""
 _READS_ENV = re.compile(r"environ|getenv|\benvs\.|_env_|= ?Env[A-Z]")
 
 
@@ -127,7 +129,9 @@ def _add_file(release: ReleaseFacts, path: str, facts: FileFacts) -> None:
             replace(site, atoms=_known(site.atoms, declared, flags)) for site in ordered
         )
     for use in facts.env:
-        release.env.setdefault(use.name, []).append(use)
+        # A helper named like a reader may take other words in capitals; variables read so have an underscore.
+        if "_" in use.name or not use.kind.startswith("helper"):
+            release.env.setdefault(use.name, []).append(replace(use, default=_no_prose(use.default)))
     for write in facts.writes:
         if write.name in declared:
             if is_resolution(path):
@@ -143,10 +147,15 @@ def _known(atoms: tuple[Atom, ...], declared: Collection[str], flags: Collection
     kept: dict[Atom, None] = {}
     for atom in atoms:
         if atom.kind == "env" or (atom.kind == "flag" and atom.name in flags):
-            kept[atom] = None
+            kept[replace(atom, default=_no_prose(atom.default) or "")] = None
         elif atom.kind in ("arg", "name") and atom.name in declared:
             kept[replace(atom, kind="arg")] = None
     return tuple(kept)
+
+
+def _no_prose(default: str | None) -> str | None:
+    """A default is a value: a sentence in its place is a helper's explanation, and is not kept."""
+    return "<computed>" if default is not None and default.count(" ") > _MOST_SPACES else default
 
 
 def _distinct(uses: list[EnvUse]) -> list[EnvUse]:

@@ -19,7 +19,7 @@ def find_renames(facts: Sequence[ReleaseFacts]) -> list[list[str | int]]:
     seen: set[str] = set()
     for at, one in enumerate(facts):
         now = one.arguments.declared
-        _by_flags(one, at, ever & seen, found)
+        _by_flags(facts, at, ever & seen, found)
         if at:
             before = facts[at - 1].arguments.declared
             gone = {name: held for name, held in before.items() if name not in now}
@@ -30,22 +30,35 @@ def find_renames(facts: Sequence[ReleaseFacts]) -> list[list[str | int]]:
 
 
 def _by_flags(
-    one: ReleaseFacts, at: int, known: set[str], found: dict[tuple[str, str], tuple[int, str]]
+    facts: Sequence[ReleaseFacts], at: int, known: set[str], found: dict[tuple[str, str], tuple[int, str]]
 ) -> None:
     """An argument whose flag is spelled like another, earlier argument took that one's place."""
+    one = facts[at]
     now = one.arguments.declared
     retired = {held.flag for held in one.arguments.retired}
     for name, held in now.items():
         for flag in held.flags:
             old = flag.lstrip("-").replace("-", "_")
-            if old != name and old in known and old not in now:
+            if old != name and old in known and old not in now and _keeps_value(old, held, facts):
                 evidence = "deprecated flag" if flag in retired else "flag kept as alias"
                 found.setdefault((old, name), (at, evidence))
     for gone in one.arguments.retired:
         old = gone.flag.lstrip("-").replace("-", "_")
         new = gone.name or gone.points_to.lstrip("-").replace("-", "_")
-        if new in now and old != new and old in known and old not in now:
+        if (
+            new in now
+            and old != new
+            and old in known
+            and old not in now
+            and _keeps_value(old, now[new], facts)
+        ):
             found.setdefault((old, new), (at, "deprecated flag"))
+
+
+def _keeps_value(old: str, new: Declared, facts: Sequence[ReleaseFacts]) -> bool:
+    """A switch that became one value of another argument is replaced by it, not renamed."""
+    before = next(held for one in reversed(facts) if (held := one.arguments.declared.get(old)) is not None)
+    return ("bool" in before.type) == ("bool" in new.type)
 
 
 def _by_likeness(
@@ -72,9 +85,15 @@ def _by_likeness(
 
 
 def _same_kind(before: Declared, after: Declared) -> bool:
+    if _polarity(before.name) * _polarity(after.name) < 0:
+        return False  # enable_x for disable_x: the value is turned round, so it is no rename
     return before.type == after.type and (
         before.default == after.default or before.choices == after.choices != ()
     )
+
+
+def _polarity(name: str) -> int:
+    return 1 if name.startswith("enable_") else -1 if name.startswith("disable_") else 0
 
 
 def _likeness(old: str, new: str, replaced: dict[tuple[str, str], int]) -> float:
