@@ -65,8 +65,7 @@ class CarefulReader:
 
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
-        for raw in lines:
-            self.carriers.take_off(decode_line(raw[:2000]))
+        self.carriers.prove([decode_line(raw[:2000]) for raw in lines])
 
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""

@@ -105,7 +105,7 @@ CARRIERS: tuple[Carrier, ...] = (
         _DIGITS,
         "T",
         r"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d))[ \t]"
-        r"(?! {0,4}(?:INFO|WARN|ERROR|DEBUG|TRACE)\b)",
+        r"(?! {1,4}(?:INFO|WARN) |(?:ERROR|DEBUG|TRACE) \w{1,60}(?:::|\.))",
         True,
         (("2025-06-01T18:00:02.000000001Z Load weight begin.", "", "Load weight begin."),),
     ),
@@ -124,7 +124,7 @@ CARRIERS: tuple[Carrier, ...] = (
         "[",
         "T",
         r"\[(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d))\](?: |\Z)"
-        r"(?! {0,4}(?:INFO|WARN|ERROR|DEBUG|TRACE)\b)",
+        r"(?! {1,4}(?:INFO|WARN) |(?:ERROR|DEBUG|TRACE) \w{1,60}(?:::|\.))",
         True,
         (("[2026-02-03T04:05:06.123Z] [2026-02-03 04:05:06 TP0] hi", "", "[2026-02-03 04:05:06 TP0] hi"),),
     ),

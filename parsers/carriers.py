@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -21,6 +22,8 @@ _JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "conten
 _JSON_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
 _JSON_LABEL = ("container_name", "pod_name", "container", "pod", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER")
 _JSON_NAMES = {"textPayload": "gcp", "MESSAGE": "journald", "log": "docker"}
+_PROOF_LINES, _PROOF_SHARE, _PROOF_LABELS = 4, 0.9, 8
+"""A doubtful carrier before nine of ten lines, of at most this many labels, is a real one."""
 _REPEATED = regex.compile(r" \[repeated (\d{1,9})x across cluster\][^\[\]]{0,200}\Z")
 
 
@@ -90,6 +93,19 @@ class CarrierReader:
             )
         return None
 
+    def prove(self, lines: Sequence[str]) -> None:
+        """Let the first lines of a log show which doubtful carriers stand before nearly all of them."""
+        for text in lines:
+            self.take_off(text)
+        filled = [text for text in lines if text.strip()]
+        for carrier in CARRIERS:
+            if carrier.certain or len(filled) < _PROOF_LINES:
+                continue
+            pattern = _pattern_of(carrier.id)
+            labels = [match["label"] for match in map(pattern.match, filled) if match is not None]
+            if len(labels) >= _PROOF_SHARE * len(filled) and len(set(labels)) <= _PROOF_LABELS:
+                self.proven.update((carrier.id, label) for label in labels)
+
     def _is_proven(self, carrier_id: str, label: str, rest: str) -> bool:
         if (carrier_id, label) in self.proven:
             return True
@@ -147,10 +163,15 @@ def _unfold(carried: Carried) -> Carried:
 
 
 @functools.cache
+def _pattern_of(carrier_id: str) -> regex.Pattern[str]:
+    return regex.compile(next(carrier.pattern for carrier in CARRIERS if carrier.id == carrier_id))
+
+
+@functools.cache
 def _by_first_character() -> dict[str, tuple[tuple[Carrier, regex.Pattern[str]], ...]]:
     table: dict[str, list[tuple[Carrier, regex.Pattern[str]]]] = {}
     for carrier in CARRIERS:
-        pattern = regex.compile(carrier.pattern)
+        pattern = _pattern_of(carrier.id)
         for character in carrier.first:
             table.setdefault(character, []).append((carrier, pattern))
     return {character: tuple(entries) for character, entries in table.items()}
