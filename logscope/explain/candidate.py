@@ -60,7 +60,8 @@ class Candidate:
             self.add(part.name, part.points, part.why, links=False)
         self.is_linked |= other.is_linked
         self.quote(*other.evidence)
-        self.remedies.extend(remedy for remedy in other.remedies if remedy not in self.remedies)
+        typed = {remedy.apply for remedy in self.remedies if remedy.apply}
+        self.remedies.extend(remedy for remedy in other.remedies if remedy.apply not in typed)
         self.asks = self.asks or other.asks
         self.mechanism = self.mechanism or other.mechanism
 

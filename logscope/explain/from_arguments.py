@@ -78,7 +78,7 @@ def _score_names(row: ArgumentChange, scene: Scene, candidate: Candidate) -> Non
         candidate.add("read where it failed", 0.25, f"the code that raised the error reads {row.name}")
     is_named = bool(candidate.parts)
     if clues.names_value(row.bad):
-        candidate.add("value in the error", 0.3, f"{show(row.bad)} stands in the message")
+        candidate.add("value in the error", 0.3, f"the value {show(row.bad)} stands in the message")
     elif clues.names_number(row.bad):
         points = 0.25 if is_named else 0.15
         candidate.add("value in the error", points, f"the number {show(row.bad)} stands in the message")

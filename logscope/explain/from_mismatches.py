@@ -14,7 +14,6 @@ from logscope.explain.scene import Scene
 from logscope.knowledge.config_rules import config_rules
 from parsers.records import Json
 
-
 _READABLE = {
     "derived_context": "context length by the ROLE's config.json",
     "context": "context length of the ROLE",

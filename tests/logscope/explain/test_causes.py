@@ -19,7 +19,11 @@ CONTEXT_ERROR = (
     "The derived context_length may differ from max_position_embeddings in the model's config. "
     "To allow overriding this maximum, set the env var SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1"
 )
-SPECULATIVE: dict[str, Any] = {"model_path": "/m/demo", "context_length": None, "speculative_algorithm": "EAGLE3"}
+SPECULATIVE: dict[str, Any] = {
+    "model_path": "/m/demo",
+    "context_length": None,
+    "speculative_algorithm": "EAGLE3",
+}
 TARGET = {"max_position_embeddings": 4096}
 LOADED = [milestone("args", 8, "server_args={'model_path'"), milestone("load-end", 40, "Load weight end.")]
 
@@ -103,7 +107,11 @@ def test_a_contradiction_that_the_error_does_not_name_is_not_blamed() -> None:
 
 def test_a_feature_that_was_switched_on_is_one_cause_with_its_arguments() -> None:
     off = {"model_path": "/m/demo", "speculative_algorithm": None, "speculative_num_steps": None}
-    on: dict[str, Any] = {"model_path": "/m/demo", "speculative_algorithm": "EAGLE3", "speculative_num_steps": 3}
+    on: dict[str, Any] = {
+        "model_path": "/m/demo",
+        "speculative_algorithm": "EAGLE3",
+        "speculative_num_steps": 3,
+    }
     failure = error(
         "draft broke", "RuntimeError", traceback=frames("/x/srt/speculative/eagle_worker.py:draft")
     )
