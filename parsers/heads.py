@@ -160,7 +160,10 @@ HEADS: tuple[HeadRule, ...] = (
     ),
 )
 
-_RANK = regex.compile(r"[A-Z][A-Z_]{0,15}\d{1,5}\Z|encode_server\Z|encode_dp_worker\[\d{1,5}\]\Z")
+_RANK = regex.compile(
+    r"[A-Z][A-Z_]{0,15}\d{1,5}(?:_[A-Z]{2,8}\d{1,5}){0,6}\Z"
+    r"|encode_server\Z|encode_dp_worker\[\d{1,5}\]\Z"
+)
 _OTHER_WORDS = regex.compile(rf"(?P<source>[\w./-]{{1,80}}:\d{{1,6}}) (?P<level>{_LEVELS})\Z")
 
 

@@ -164,7 +164,7 @@ class LineCutter:
 
     def limit(self, line: bytes, cut: bool = False, count: bool = True) -> bytes:
         """The line, shortened in its middle when it is too long."""
-        if len(line) <= LINE_HEAD + LINE_TAIL and not cut:
+        if len(line) <= LINE_HEAD + LINE_TAIL + 1 and not cut:
             return line
         self.shortened += count
         return line[:LINE_HEAD] + b"\r" + line[-LINE_TAIL:]
