@@ -62,6 +62,7 @@ class _Judgement:
 def _judged(
     good: ReleaseView, bad: ReleaseView, told: Message, located: Located, notes: tuple[str, ...]
 ) -> ValidationFinding:
+    notes += (located.note,) if located.note else ()
     judgements = [_judge(good, bad, match) for match in located.matches[:_MOST_JUDGED]]
     if told.type and any(one.match.site.kind in FATAL for one in judgements):
         judgements = [one for one in judgements if one.match.site.kind in FATAL]
@@ -274,7 +275,7 @@ def _not_found(
     finding = "unknown" if word == "unknown" else "foreign"
     told = {
         "foreign": "This is not SGLang's own message",
-        "implicit": "Python itself raised this, no check of SGLang",
+        "implicit": "No check of SGLang raised this (the interpreter or native code did)",
         "unknown": "This cannot be told",
     }[word]
     return ValidationFinding(

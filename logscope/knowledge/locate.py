@@ -145,15 +145,19 @@ def _by_frame(view: ReleaseView, message: Message, frames: Sequence[Frame]) -> L
     if is_innermost:
         fitting = [one for one in exact if _type_fits(one.site, message) and _may_say(view, one, message)]
         if fitting:
-            best = [one for one in worded if one in fitting] or fitting
-            return Located(tuple(best[:1] if best[0] in worded else best), FRAME)
+            best = [one for one in worded if one in fitting]
+            if best:
+                return Located((best[0],), FRAME)
+            # Without words the line is all there is, and lines of another release say little.
+            return Located(tuple(fitting), FRAME if view.is_exact else NEAR)
     # Raised through a helper: the call in the frame before holds the words.
     for at, above in reversed(inside[-3:]):
-        near = _at_frame(view, above, frames[at])
-        said = [one for group in near for one in group if _words_fit(view, one, message)]
+        at_line, elsewhere = _at_frame(view, above, frames[at])
+        said = [one for one in at_line + elsewhere if _words_fit(view, one, message)]
         said = [one for one in said if _type_fits(one.site, message)]
         if said:
-            return Located((said[0],), FRAME)
+            note = "" if said[0] in at_line else _dated(view, said[0].site, frames[at].line)
+            return Located((said[0],), FRAME, note=note)
     if not is_innermost:
         return _outside(view, message, frames[-1])
     if view.catalogue.path_index(path) is None or not _has_path(view, path):
@@ -162,8 +166,26 @@ def _by_frame(view: ReleaseView, message: Message, frames: Sequence[Frame]) -> L
     if worded_anywhere.matches and worded_anywhere.confidence != NEAR:
         return worded_anywhere
     if not exact and not named:
-        return Located((), NONE, f"implicit: nothing is raised by a check in {frames[last].function}")
+        return Located((), NONE, f"implicit: {frames[last].function} raises nothing by itself")
     return Located((), NONE, f"implicit: line {frames[last].line} of {path} holds no check with this text")
+
+
+def _dated(view: ReleaseView, site: SiteFact, line: int) -> str:
+    """A check that stands on another line than the traceback says: in which releases the line fits."""
+    catalogue = view.catalogue
+    path = catalogue.path_of(site.row)
+    fits = [
+        catalogue.releases[release]
+        for release in catalogue.releases_of(site.row)
+        if any(
+            one.row == site.row and one.line <= line <= one.last_line
+            for one in catalogue.places_in(path, release)
+        )
+    ]
+    if not fits:
+        return f"no known release has this check on line {line}: another build"
+    span = fits[0] if len(fits) == 1 else f"{fits[0]} to {fits[-1]}"
+    return f"the traceback's line {line} fits {span}, not {view.version}"
 
 
 def _outside(view: ReleaseView, message: Message, frame: Frame) -> Located:
