@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from logscope.compare.origins import validation_finding
@@ -12,6 +13,10 @@ from logscope.store.records import StoredRun
 from parsers.records import Event, EventRole
 
 _ECHOES = (EventRole.ECHO, EventRole.OUTSIDE, EventRole.REQUEST)
+
+
+_NUMBER = re.compile(r"\d{3,}")
+_WORD = re.compile(r"[a-z_]{3,}")
 
 
 def validation_changes(
@@ -74,9 +79,18 @@ def _twin(event: Event, good: StoredRun | None) -> Event | None:
         return None
     start = _shape(event.message)[:60]
     for other in good.run.events:
-        if other.level == "warning" and _shape(other.message).startswith(start):
+        if other.level == "warning" and (_shape(other.message).startswith(start) or _is_alike(event, other)):
             return other
     return None
+
+
+def _is_alike(event: Event, other: Event) -> bool:
+    """The same two values or more, in mostly the same words: releases reword their checks."""
+    numbers = set(_NUMBER.findall(event.message))
+    if len(numbers) < 2 or not numbers <= set(_NUMBER.findall(other.message)):
+        return False
+    words, others = (set(_WORD.findall(text.lower())) for text in (event.message, other.message))
+    return len(words & others) >= 0.6 * min(len(words), len(others))
 
 
 def _shape(message: str) -> str:

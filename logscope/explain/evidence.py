@@ -55,6 +55,15 @@ def milestone_quote(milestone: Milestone | None, side: str) -> Evidence | None:
     return Evidence(_cut(milestone.excerpt), side, milestone.line)
 
 
+def warned_before(scene: Scene) -> Evidence | None:
+    """The line on which the good run only warned of what ended the bad one."""
+    row = next((row for row in scene.diff.validations if row.fingerprint == scene.clues.fingerprint), None)
+    if row is None or row.good_line is None or scene.diff.good is None:
+        return None
+    event = next((one for one in scene.diff.good.run.events if one.line == row.good_line), None)
+    return Evidence(_cut(event.excerpt), "good", event.line) if event is not None else None
+
+
 def milestone_named(run: StoredRun | None, name: str, role: str = "") -> Milestone | None:
     """The first milestone of that name (and role, where one is asked for)."""
     for found in run.run.milestones if run is not None else ():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from logscope.compare.records import RunDiff
@@ -34,6 +34,10 @@ from parsers.records import Outcome
 
 _LEAST = 0.08
 """Candidates with fewer points are rows of the diff, not causes."""
+_LEAST_ARGUMENT = 0.15
+_ELSEWHERE = 0.5
+_LEAST_BESIDE = 0.3
+"""An argument needs this much beside a cause outside the configuration that has more than `_ELSEWHERE`."""
 _MOST = 8
 _CERTAIN = 0.6
 """From here on nothing is said of other places to look at."""
@@ -54,10 +58,19 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
         else:
             candidates = [candidate for candidate in candidates if not candidate.is_filler]
         _add_known_remedies(candidates, scene)
-    kept = [candidate for candidate in candidates if candidate.points >= _LEAST]
+    kept = _kept(candidates)
     kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))
     causes = tuple(candidate.cause(rank) for rank, candidate in enumerate(kept[:_MOST], 1))
     return Explanation(diff, verdict(scene, causes), causes)
+
+
+def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Leaves out what has too few points to be blamed, arguments above all when the cause lies elsewhere."""
+    elsewhere = max(
+        (one.points for one in candidates if one.kind in ("host", "other", "version")), default=0.0
+    )
+    least = _LEAST_ARGUMENT if elsewhere < _ELSEWHERE else _LEAST_BESIDE
+    return [one for one in candidates if one.points >= (least if one.kind == "arg" else _LEAST)]
 
 
 def _candidates(scene: Scene) -> Iterable[Candidate]:

@@ -46,6 +46,13 @@ def moved_figures(scene: Scene) -> tuple[MetricChange, ...]:
     return tuple(moved + ([capped] if capped is not None and capped not in moved else []))
 
 
+def suspect_figures(scene: Scene) -> tuple[MetricChange, ...]:
+    """Rates that are clearly lower, though load or length of the runs do not allow to be sure."""
+    return tuple(
+        row for row in scene.diff.metrics if row.metric in _RATE and row.ratio is not None and row.ratio < 0.9
+    )
+
+
 def main_figure(moved: Sequence[MetricChange]) -> MetricChange:
     """The figure to speak of first: what clients feel, before what the launch prints."""
     return min(
@@ -77,8 +84,12 @@ def _concurrency_capped(scene: Scene) -> MetricChange | None:
 
 
 def figure_candidates(scene: Scene) -> Iterator[Candidate]:
-    """Changes that feed a figure that moved; nothing when none moved."""
-    moved = moved_figures(scene)
+    """Changes that feed a figure that moved; nothing when none moved.
+
+    Where no figure moved for sure, a clearly lower rate counts half.
+    """
+    sure = moved_figures(scene)
+    moved, weight = (sure, 1.0) if sure else (suspect_figures(scene), 0.5)
     if not moved:
         return
     seen = set[str]()
@@ -87,7 +98,7 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
             continue
         seen.add(row.name)
         candidate = Candidate("arg", row.name, argument_title(row), asks=("arg", row.name, row.bad))
-        _score_figures(row.name, moved, candidate)
+        _score_figures(row.name, moved, candidate, weight)
         if not candidate.parts:
             continue
         if was_typed(row):
@@ -104,10 +115,11 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
         candidate.quote(*argument_quotes(scene, row.name), *_figure_quotes(scene, moved))
         candidate.remedies = back_to_good(row) + _rule_remedies(candidate)
         yield candidate
-    yield from _other_candidates(scene, moved)
+    if sure:
+        yield from _other_candidates(scene, moved)
 
 
-def _score_figures(name: str, moved: Sequence[MetricChange], candidate: Candidate) -> None:
+def _score_figures(name: str, moved: Sequence[MetricChange], candidate: Candidate, weight: float) -> None:
     for row in moved:
         metric = "decode throughput" if row.metric.startswith("decode throughput") else row.metric
         table = figure_feeds().get(_FEEDS_ALIKE.get(metric, metric), {})
@@ -115,7 +127,7 @@ def _score_figures(name: str, moved: Sequence[MetricChange], candidate: Candidat
         if table.get(name):
             points = table[name]
         if points:
-            candidate.add(f"moves {metric}", points, figure_text(row))
+            candidate.add(f"moves {metric}", points * weight, figure_text(row))
 
 
 def figure_text(row: MetricChange) -> str:

@@ -8,7 +8,14 @@ from logscope.compare.clues import has_word
 from logscope.compare.records import Mismatch, ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
-from logscope.explain.evidence import argument_quote, milestone_named, milestone_quote, noted, root_quote
+from logscope.explain.evidence import (
+    argument_quote,
+    milestone_named,
+    milestone_quote,
+    noted,
+    root_quote,
+    warned_before,
+)
 from logscope.explain.remedies import from_atlas
 from logscope.explain.scene import Scene
 from logscope.knowledge.config_rules import config_rules
@@ -87,7 +94,7 @@ def _config_row(found: Mismatch, scene: Scene) -> ValueChange | None:
 
 
 def _quote(found: Mismatch, scene: Scene, candidate: Candidate) -> None:
-    candidate.quote(root_quote(scene))
+    candidate.quote(root_quote(scene), warned_before(scene))
     for name, value in found.values:
         room, _, key = name.partition(".")
         if room == "args":

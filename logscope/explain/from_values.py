@@ -11,7 +11,7 @@ from logscope.compare.origins import env_life
 from logscope.compare.records import ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
-from logscope.explain.evidence import noted, root_quote
+from logscope.explain.evidence import noted, root_quote, warned_before
 from logscope.explain.remedies import config_back, env_back, flag_of, from_gate, version_back
 from logscope.explain.scene import Scene
 from logscope.knowledge.mechanisms import mechanisms
@@ -176,7 +176,7 @@ def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
         candidate.add("known failure", 0.1, f"{scene.matches[0].rule.title}: often after a change of release")
     if scene.changes == 1 and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
-    candidate.quote(root_quote(scene))
+    candidate.quote(root_quote(scene), warned_before(scene))
     candidate.remedies += version_back(row)
     return candidate
 
@@ -200,7 +200,8 @@ def _package_candidate(row: ValueChange, scene: Scene) -> Candidate:
         candidate.add("named in the error", 0.55, f"the message names {name}")
     frame, distance = scene.clues.frame_with((f"/{module.lower()}/",))
     if frame is not None:
-        points = 0.25 if distance < 3 else 0.1
+        # Nearly every error ends in torch, so its frame says less than that of another package.
+        points = (0.32 if name == "torch" else 0.4) if distance == 0 else 0.25 if distance < 3 else 0.1
         candidate.add(
             "in the traceback", points, f"it failed in {frame.file.rpartition('site-packages/')[2]}"
         )

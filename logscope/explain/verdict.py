@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from logscope.compare.records import RunDiff
-from logscope.explain.from_figures import figure_text, main_figure, moved_figures
+from logscope.explain.from_figures import figure_text, main_figure, moved_figures, suspect_figures
 from logscope.explain.records import Cause
 from logscope.explain.scene import Scene
 from parsers.records import Outcome
@@ -20,11 +20,14 @@ def verdict(scene: Scene, causes: Sequence[Cause]) -> str:
     if not diff.matters and diff.good is not None:
         return "Nothing that matters differs" + (f" ({_count_noise(diff)})." if _count_noise(diff) else ".")
     if scene.clues.has_error or run.outcome in (Outcome.FAILED, Outcome.KILLED, Outcome.HUNG):
-        return f"{_what_happened(scene)}{_because(causes)}{_since(scene)}."
+        return f"{_what_happened(scene)}{_because(causes)}{_since(scene, causes)}."
     moved = moved_figures(scene)
     if moved:
         return f"Ready, but {_figures(scene)}{_because(causes)}."
     if run.outcome in (Outcome.READY, Outcome.RUNNING):
+        suspect = next(iter(suspect_figures(scene)), None) if causes else None
+        if suspect is not None:
+            return f"Ready, but {figure_text(suspect)}, {suspect.noise}; likeliest: {causes[0].title}."
         return _ready(diff)
     return f"{run.reason or 'The log does not tell how the run ended'}{_because(causes)}.".replace("..", ".")
 
@@ -51,9 +54,12 @@ def _because(causes: Sequence[Cause]) -> str:
     return f": {first.title}" if first.score >= _SURE else f"; likeliest: {first.title}"
 
 
-def _since(scene: Scene) -> str:
-    """What the releases say, where the first cause does not say it already."""
+def _since(scene: Scene, causes: Sequence[Cause]) -> str:
+    """The contradiction that a release stops at, or what the releases say of the check that fired."""
     finding = scene.finding
+    if causes and causes[0].kind == "version":
+        met = next((cause for cause in causes[1:3] if cause.kind == "config" and cause.score >= _SURE), None)
+        return f"; {met.title}" if met is not None else ""
     if finding is None or finding.finding not in ("new", "promoted", "default-flipped", "guard-changed"):
         return ""
     return f" ({finding.explanation.rstrip('.')})" if finding.explanation else ""
