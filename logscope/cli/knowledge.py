@@ -7,13 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from logscope.cli.common import add_format, note, write
 from logscope.errors import UsageError
 from logscope.exit_codes import ExitCode
-from logscope.knowledge.records import Life, Period, ValidationFinding
-from parsers.records import Frame
+
+if TYPE_CHECKING:
+    from logscope.knowledge.records import Life, Period, ValidationFinding
+    from parsers.records import Frame
 
 DESCRIPTION = "Facts about SGLang by release: arguments, environment variables, checks."
 EPILOG = """examples:
@@ -30,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="releases|arg|env|validation|add")
     formats = _shared_options()
     actions.add_parser("releases", parents=[formats], help="the releases with facts", allow_abbrev=False)
-    for name, what in (("arg", "a server argument (or its flag without the dashes)"), ("env", "an environment variable")):
+    named = (("arg", "a server argument (or its flag without the dashes)"), ("env", "an environment variable"))
+    for name, what in named:
         action = actions.add_parser(name, parents=[formats], help=f"the life of {what}", allow_abbrev=False)
         action.add_argument("name", metavar="NAME", help=what)
         action.add_argument("--version", metavar="X", help="also say what this release has")
@@ -183,6 +186,8 @@ def _validation(options: argparse.Namespace) -> int:
 
 
 def _frame(told: str) -> Frame:
+    from parsers.records import Frame
+
     file, _, rest = told.partition(".py:")
     line, _, function = rest.partition(":")
     if not rest or not line.isdigit() or not function:
