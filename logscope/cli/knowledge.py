@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="releases|arg|env|validation|add")
     formats = _shared_options()
     actions.add_parser("releases", parents=[formats], help="the releases with facts", allow_abbrev=False)
-    named = (("arg", "a server argument (or its flag without the dashes)"), ("env", "an environment variable"))
+    named = (("arg", "a server argument, or its flag without dashes"), ("env", "an environment variable"))
     for name, what in named:
         action = actions.add_parser(name, parents=[formats], help=f"the life of {what}", allow_abbrev=False)
         action.add_argument("name", metavar="NAME", help=what)
@@ -103,8 +103,10 @@ def _argument(options: argparse.Namespace) -> int:
     life = knowledge.argument_life(name)
     if life is None:
         newest = next(iter(reversed(knowledge.releases())), None)
-        flag = "--" + options.name.replace("_", "-")
-        name = knowledge.flags_of(options.version or newest).get(flag, name)
+        from logscope.knowledge.provenance import passed_names
+
+        flagged = passed_names(["--" + options.name.replace("_", "-")], options.version or newest)
+        name = next(iter(flagged), name)
         life = knowledge.argument_life(name)
     fact = knowledge.argument_fact(name, options.version or _newest(life))
     extra = {"fact": None if fact is None else asdict(fact), "of": options.version or _newest(life)}
