@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from logscope.store.records import ErrorHistory, RunId
@@ -47,3 +48,26 @@ def columns_of_tables(connection: DuckDBPyConnection) -> tuple[tuple[str, tuple[
     for table, column, kind in rows:
         tables.setdefault(str(table), []).append((str(column), str(kind)))
     return tuple((name, tuple(columns)) for name, columns in tables.items())
+
+
+@dataclass(frozen=True, slots=True)
+class TableNote:
+    """A table or view in one line."""
+
+    name: str
+    kind: str
+    """``table`` or ``view``."""
+    meaning: str
+    rows: int | None
+    """As DuckDB estimates it; None for a view."""
+
+
+def table_notes(connection: DuckDBPyConnection) -> tuple[TableNote, ...]:
+    """Tables, then views, with their comments."""
+    tables = connection.execute(
+        "SELECT table_name, 'table', coalesce(comment, ''), estimated_size FROM duckdb_tables() "
+        "WHERE database_name = current_database() AND NOT internal "
+        "UNION ALL SELECT view_name, 'view', coalesce(comment, ''), NULL FROM duckdb_views() "
+        "WHERE database_name = current_database() AND NOT internal ORDER BY 2, 1"
+    ).fetchall()
+    return tuple(TableNote(*row) for row in tables)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from logscope.store.connection import LOCK_PATIENCE, Database
 from logscope.store.ingest_report import IngestReport
-from logscope.store.queries import ROW_LIMIT, QueryResult, user_query
+from logscope.store.queries import ROW_LIMIT, QueryResult, Started, export_query, user_query
 from logscope.store.records import (
     Baseline,
     Contrast,
@@ -24,6 +24,11 @@ from logscope.store.records import (
 )
 from logscope.store.surroundings import GivenFiles
 from parsers.records import Json
+
+if TYPE_CHECKING:
+    from logscope.store.ingest import Progress
+    from logscope.store.overview import TableNote
+    from logscope.store.run_filter import RunFilter
 
 
 class Store:
@@ -78,7 +83,7 @@ class Store:
         config_files: Mapping[str, Path] | None = None,
         env_file: Path | None = None,
         reparse: bool = False,
-        progress: Any = None,
+        progress: Progress | None = None,
         jobs: int = 1,
     ) -> IngestReport:
         """Takes in files, folders, globs and ``-``. What cannot be read is told in the report."""
@@ -103,9 +108,24 @@ class Store:
         with self._database.reading() as connection:
             return all_facts(connection)
 
-    def query(self, sql: str, parameters: Sequence[Any] = (), limit: int = ROW_LIMIT) -> QueryResult:
-        """The rows of a read-only query that can reach nothing but the store. Raises QueryError."""
-        return user_query(self._database, sql, parameters, limit)
+    def query(
+        self,
+        sql: str,
+        parameters: Sequence[Any] = (),
+        limit: int = ROW_LIMIT,
+        started: Started | None = None,
+    ) -> QueryResult:
+        """The rows of a read-only query that can reach nothing but the store. Raises QueryError.
+
+        `started` is called with a function that stops the query, callable from another thread.
+        """
+        return user_query(self._database, sql, parameters, limit, started)
+
+    def export_query(
+        self, sql: str, path: Path, file_format: str | None = None, started: Started | None = None
+    ) -> int:
+        """Writes a query's whole result to a parquet, csv, json or jsonl file; gives the number of rows."""
+        return export_query(self._database, sql, path, file_format, started)
 
     def baseline(self, run_id: RunId) -> Baseline:
         """The last successful comparable run before `run_id`; never raises for lack of one."""
@@ -168,3 +188,17 @@ class Store:
             marks: list[Mark] = []
             run_transaction(connection, lambda: marks.append(add_mark(connection, number, verdict, note)))
             return marks[0]
+
+    def runs(self, wanted: RunFilter | None = None) -> Sequence[RunFacts]:
+        """The runs that fit a filter, newest first."""
+        from logscope.store.run_filter import RunFilter, filtered_runs
+
+        with self._database.reading() as connection:
+            return filtered_runs(connection, wanted or RunFilter())
+
+    def tables(self) -> Sequence[TableNote]:
+        """Tables and views with what they mean and how many rows the tables have."""
+        from logscope.store.overview import table_notes
+
+        with self._database.reading() as connection:
+            return table_notes(connection)

@@ -1,0 +1,142 @@
+"""`logscope runs`: the history, newest first."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from logscope.cli.common import add_format, note, store_path, wants_color, write
+from logscope.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from logscope.store.records import RunFacts
+
+DESCRIPTION = "The history, newest first. Filters may be combined: a run must fit them all."
+EPILOG = """examples:
+  logscope runs
+  logscope runs --outcome failed --since 7d
+  logscope runs --model Qwen3 --arg tp_size=8 --error 'out of memory'
+  logscope runs --format json | jq '.runs[0].run_id'"""
+
+OUTCOMES = ("ready", "failed", "killed", "hung", "running", "unknown")
+_COLORS = {"ready": "32", "failed": "31", "killed": "33", "hung": "33", "running": "36", "unknown": "2"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("filters")
+    group.add_argument(
+        "--outcome", action="append", default=[], choices=OUTCOMES, help="how the run ended (repeatable)"
+    )
+    group.add_argument("--model", metavar="TEXT", help="part of the model path, any case")
+    group.add_argument(
+        "--version",
+        metavar="SPEC",
+        help="SGLang version: 0.5.4.post3, or a range such as '>=0.5,<0.5.10'",
+    )
+    group.add_argument("--host", metavar="TEXT", help="part of the host name")
+    group.add_argument("--error", metavar="TEXT", help="part of the root error's type or message, or a fingerprint")
+    group.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a server argument with this value as printed; NAME alone: it is printed (repeatable)",
+    )
+    group.add_argument("--since", metavar="WHEN", help="started at or after: 2026-11-30, '2026-11-30 17:00', or an age: 90m, 12h, 7d, 2w")
+    group.add_argument("--until", metavar="WHEN", help="started before; as --since")
+    group.add_argument("--marked", choices=("good", "bad", "skip"), help="marked so by a person")
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="at most N runs")
+    add_format(parser, ("text", "json", "csv"))
+
+
+def run(options: argparse.Namespace) -> int:
+    from logscope.store import Store
+    from logscope.store.run_filter import RunFilter, read_when
+
+    now = datetime.now()
+    wanted = RunFilter(
+        outcomes=tuple(options.outcome),
+        model=options.model,
+        version=options.version,
+        host=options.host,
+        error=options.error,
+        arguments=tuple(options.arg),
+        since=None if options.since is None else read_when(options.since, now),
+        until=None if options.until is None else read_when(options.until, now),
+        mark=options.marked,
+        limit=options.limit,
+    )
+    store = Store.open(store_path(options), read_only=True)
+    runs = store.runs(wanted)
+    if options.format == "json":
+        write(json.dumps({"schema": "logscope.runs/1", "runs": [_as_json(each) for each in runs]}, indent=2))
+    elif options.format == "csv":
+        write(_as_csv(runs))
+    elif runs:
+        write(_as_text(runs, wants_color(options)))
+    else:
+        note(options, "no run fits" if wanted != RunFilter() else "the store holds no run")
+    return ExitCode.OK
+
+
+def _as_json(facts: RunFacts) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(facts, name) for name in facts.__slots__}
+    row["started_at"] = facts.started_at.isoformat() if facts.started_at else None
+    row["outcome"] = facts.outcome.value
+    row["stage"] = facts.stage.value if facts.stage else None
+    return row
+
+
+def _as_csv(runs: Sequence[RunFacts]) -> str:
+    rows = [_as_json(facts) for facts in runs]
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return out.getvalue()
+
+
+def _as_text(runs: Sequence[RunFacts], color: bool) -> str:
+    header = ("run", "started", "outcome", "stage", "sglang", "model", "what ended it")
+    table = [header, *(_cells(facts) for facts in runs)]
+    widths = [min(40, max(len(row[column]) for row in table)) for column in range(len(header) - 1)]
+    lines = []
+    for number, row in enumerate(table):
+        cells = [cell[:width].ljust(width) for cell, width in zip(row, widths, strict=False)]
+        if color and number:
+            cells[2] = f"\x1b[{_COLORS[row[2].strip()]}m{cells[2]}\x1b[0m"
+        elif color:
+            cells = [f"\x1b[1m{cell}\x1b[0m" for cell in cells]
+        lines.append("  ".join([*cells, row[-1]]).rstrip())
+    return "\n".join(lines)
+
+
+def _cells(facts: RunFacts) -> tuple[str, ...]:
+    ended = ""
+    if facts.root_message or facts.root_type:
+        ended = ": ".join(part for part in (facts.root_type, facts.root_message) if part)
+    elif facts.outcome != "ready":
+        ended = facts.reason
+    mark = f"[{facts.mark}{': ' + facts.note if facts.note else ''}] " if facts.mark else ""
+    return (
+        facts.run_id,
+        f"{facts.started_at:%Y-%m-%d %H:%M:%S}" if facts.started_at else "-",
+        facts.outcome.value,
+        facts.stage.value if facts.stage else "-",
+        facts.sglang_version or "-",
+        _model(facts.model_path),
+        mark + " ".join(ended.split())[:120],
+    )
+
+
+def _model(path: str | None) -> str:
+    """The end of a long model path: its name stands there."""
+    if path is None:
+        return "-"
+    return path if len(path) <= 40 else "…" + path[-39:]
