@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import note, store_path, write
@@ -28,11 +29,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from logscope.store import Store
 
+    if sys.stdout.isatty() and sys.stdin.isatty():
+        return _terminal_ui(options)
     store = Store.open(store_path(options))
     if options.paths:
         _take_in(store, options)
     write(_report(store))
     return ExitCode.OK
+
+
+def _terminal_ui(options: argparse.Namespace) -> int:
+    from logscope.tui.app import LogScopeApp
+
+    app = LogScopeApp(store_path(options), ingest=options.paths)
+    app.run()
+    return ExitCode.OK if app.return_code in (None, 0) else ExitCode.TROUBLE
 
 
 def _take_in(store: Store, options: argparse.Namespace) -> None:

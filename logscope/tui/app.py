@@ -13,6 +13,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from logscope.errors import LogScopeError
 from logscope.explain.records import Explanation
 from logscope.tui.memory import Memory
 from logscope.tui.page import BREAKPOINTS, Page
@@ -24,7 +25,7 @@ from logscope.tui.screens.log import LogPage
 from logscope.tui.screens.runs import RunsPage
 from logscope.tui.screens.sql import SqlPage
 from logscope.tui.screens.throughput import ThroughputPage
-from logscope.tui.service import Service
+from logscope.tui.service import Service, TakenIn
 
 
 class LogScopeApp(App[None]):
@@ -89,18 +90,26 @@ class LogScopeApp(App[None]):
         def say(text: str) -> None:
             self.call_from_thread(self._say, text)
 
-        summary = self.service.ingest(self._ingest, say)
-        self.call_from_thread(self._taken, summary)
+        try:
+            taken = self.service.ingest(self._ingest, say)
+        except LogScopeError as error:
+            self.call_from_thread(self._say, f"! {error.message}")
+            return
+        self.call_from_thread(self._taken, taken)
 
     def _say(self, text: str) -> None:
         if isinstance(self.screen, Page):
             self.screen.status(text)
 
-    def _taken(self, summary: str) -> None:
+    def _taken(self, taken: TakenIn) -> None:
+        if taken.newest_failed is not None:
+            self.bad = taken.newest_failed
         for screen in self.screen_stack:
+            if isinstance(screen, DiffPage) and taken.newest_failed is not None:
+                screen.bad = taken.newest_failed
             if isinstance(screen, Page):
                 screen.reload()
-        self.notify(summary, markup=False)
+        self.notify(taken.summary, markup=False)
 
     # -- going from screen to screen ---------------------------------------------------------------
 
@@ -115,7 +124,7 @@ class LogScopeApp(App[None]):
             "throughput": lambda: ThroughputPage(self.bad),
             "sql": SqlPage,
         }
-        self.push_screen(makers[name]())  # type: ignore[operator]
+        self.push_screen(makers[name]())
 
     def go_back(self, *, leave: bool) -> None:
         """To the screen below; on the first screen it quits when `leave`."""
@@ -200,6 +209,6 @@ class LogScopeApp(App[None]):
                     f"{binding.description} ({shown})",
                     binding.tooltip or f"key {shown}",
                     lambda node=active.node, action=binding.action: self.run_worker(
-                        self.run_action(action, default_namespace=node)  # type: ignore[arg-type]
+                        self.run_action(action, default_namespace=node)
                     ),
                 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from logscope.compare.records import Evidence, RunDiff
 from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report import outline
-from logscope.report.cause_text import history_lines, score_lines
+from logscope.report.cause_text import history_lines
 from logscope.store.records import StoredRun
 from logscope.tui.harmless import fit
 from logscope.tui.rows import Place, Row, Sign, Tone
@@ -77,8 +77,9 @@ def _causes(explanation: Explanation) -> Iterator[Row]:
 
 
 def _cause(cause: Cause, diff: RunDiff) -> Row:
-    told = [line.strip() for line in (*history_lines(cause), *score_lines(cause))]
-    detail = (cause.title, "", cause.mechanism, "", f"{cause.kind} {cause.subject}", *told)
+    told = " ".join(line.strip() for line in history_lines(cause))
+    detail = (cause.title, "", cause.mechanism, *((told,) if told else ()))
+    parts = tuple(f"{part.points:+.2f} {part.name}: {part.why}" for part in cause.parts)
     return Row(
         f"{cause.rank}. {cause.title}",
         Sign.ERROR if cause.rank == 1 else Sign.UNKNOWN,
@@ -86,6 +87,7 @@ def _cause(cause: Cause, diff: RunDiff) -> Row:
         f"cause:{cause.rank}",
         tuple(_places(cause.evidence, diff)),
         detail,
+        ("", f"score {cause.score:.2f} of {cause.kind} {cause.subject}:", *parts),
         copy=cause.title,
         is_difference=True,
     )

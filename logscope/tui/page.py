@@ -61,6 +61,8 @@ class Page(Screen[None]):
         Binding("escape", "escape", "Back", show=False, id="page.escape"),
         Binding("r", "reload", "Read again", show=False, id="page.reload"),
         Binding("z", "zoom", "Enlarge", show=False, id="page.zoom"),
+        Binding("tab", "pane(1)", "Next pane", show=False, id="page.next_pane"),
+        Binding("shift+tab", "pane(-1)", "Previous pane", show=False, id="page.previous_pane"),
         Binding("y", "copy", "Copy", id="page.copy", tooltip="copy the full value"),
         Binding("Y", "copy_row", "Copy row", show=False, id="page.copy_row"),
     ]
@@ -144,6 +146,8 @@ class Page(Screen[None]):
         """One sentence, the cause and the next step on the status line; the old data stays."""
         hint = f" ({error.hint})" if error.hint else ""
         self.status(f"! {error.message}{hint}", "-error")
+        if self.main_list is not None and not self.main_list.total:
+            self.main_list.placeholder = f"{error.message}{hint}; r reads again"
 
     def _tick(self) -> None:
         """After 150 ms a running question is said, with the time that it has taken."""
@@ -239,6 +243,20 @@ class Page(Screen[None]):
         )
         self.set_class(second, "-second-zoomed")
         self.toggle_class("-zoomed")
+
+    def action_pane(self, step: int) -> None:
+        """The next pane; where only one fits, the other one instead of it."""
+        side = self.query(".side")
+        if side and self.has_class("-narrow"):
+            self.toggle_class("-second")
+            if self.has_class("-second"):
+                side.first().focus()
+            else:
+                self.focus_main()
+        elif step > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
 
     def action_reload(self) -> None:
         self.reload()

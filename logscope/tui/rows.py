@@ -54,12 +54,21 @@ class Row:
     places: tuple[Place, ...] = ()
     detail: tuple[str, ...] = ()
     """Lines for the side pane."""
+    more: tuple[str, ...] = ()
+    """Lines for the side pane after the quoted log lines."""
     copy: str = ""
     """The full value that ``y`` copies; the text when empty."""
     search: str = field(default="", repr=False)
     """What a filter looks at; the text when empty."""
     is_difference: bool = False
     """A stop for ``]`` and ``[``."""
+
+    @property
+    def place(self) -> Place | None:
+        """The line to go to: the failing run's before the good one's."""
+        if not self.places:
+            return None
+        return next((place for place in self.places if place.run == "bad"), self.places[0])
 
     @property
     def haystack(self) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from logscope.store import Store
     from logscope.tui.throughput_view import ThroughputView
 
+ENDED_BADLY = ("failed", "hung", "killed")
+"""Outcomes that the Diff screen opens on."""
 POINTS = 120
 """Points of a plotted series: more than a terminal has columns for."""
 
@@ -60,6 +62,15 @@ class QueryAnswer:
     rows: tuple[tuple[object, ...], ...]
     is_cut: bool
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What came of taking logs in."""
+
+    summary: str
+    newest_failed: str | None
+    """Run id of the newest run among them that ended badly."""
 
 
 class Service:
@@ -131,18 +142,20 @@ class Service:
 
     # -- taking in --------------------------------------------------------------------------------
 
-    def ingest(self, paths: Sequence[str], say: Callable[[str], None]) -> str:
-        """Takes the paths in; `say` hears how far it is. Gives one line on what came of it."""
+    def ingest(self, paths: Sequence[str], say: Callable[[str], None]) -> TakenIn:
+        """Takes the paths in; `say` hears how far it is."""
         from logscope.store import Store
 
         def progress(path: str, number: int, count: int) -> None:
             say(f"taking in {number} of {count}: {path.rsplit('/', 1)[-1]}")
 
-        report = Store.open(self.path).ingest(paths, progress=progress)
-        new = len(report.runs)
-        failed = report.failed
-        trouble = f"; {failed[0].path}: {failed[0].message}" if failed else ""
-        return f"{new} run(s) of {len(report.paths)} log(s) are in the store{trouble}"
+        store = Store.open(self.path)
+        report = store.ingest(paths, progress=progress)
+        taken = set(report.runs)
+        wanted = [run for run in self.runs() if run.run_id in taken and run.outcome in ENDED_BADLY]
+        trouble = f"; {report.failed[0].path}: {report.failed[0].message}" if report.failed else ""
+        summary = f"{len(taken)} run(s) of {len(report.paths)} log(s) are in the store{trouble}"
+        return TakenIn(summary, wanted[0].run_id if wanted else None)
 
     def _store(self) -> Store:
         from logscope.store import Store

@@ -95,7 +95,7 @@ class DiffPage(Page):
         if row is None:
             pane.clear()
             return
-        pane.detail(row.detail)
+        pane.detail(row.detail, row.more)
         if row.places:
             places, context = row.places, self._around
             self.ask(
@@ -103,8 +103,8 @@ class DiffPage(Page):
             )
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
-        if message.row.places:
-            self.scope.open_log(message.row.places[-1], self.explanation)
+        if message.row.place is not None:
+            self.scope.open_log(message.row.place, self.explanation)
         else:
             self.add_class("-second")
             self.query_one(EvidencePane).focus()
@@ -151,8 +151,8 @@ class DiffPage(Page):
 
     def action_pager(self) -> None:
         row = self.query_one(LineList).row
-        if row is not None and row.places:
-            self.scope.open_outside(row.places[-1])
+        if row is not None and row.place is not None:
+            self.scope.open_outside(row.place)
         else:
             self.status("this row has no line of a log")
 

@@ -47,18 +47,19 @@ class EvidencePane(VerticalScroll, can_focus=True):
         super().__init__(id=id, classes="side")
         self._detail: tuple[str, ...] = ()
         self._excerpts: tuple[Excerpt, ...] = ()
+        self._more: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield Static(id="evidence-text", markup=False)
 
     def clear(self) -> None:
         """Shows nothing."""
-        self._detail, self._excerpts = (), ()
+        self._detail, self._excerpts, self._more = (), (), ()
         self._refill()
 
-    def detail(self, lines: Sequence[str]) -> None:
-        """What the row means; takes the old excerpts away."""
-        self._detail, self._excerpts = tuple(lines), ()
+    def detail(self, lines: Sequence[str], more: Sequence[str] = ()) -> None:
+        """What the row means, `more` of it below the excerpts; takes the old excerpts away."""
+        self._detail, self._excerpts, self._more = tuple(lines), (), tuple(more)
         self._refill()
 
     def excerpts(self, excerpts: Sequence[Excerpt]) -> None:
@@ -95,4 +96,6 @@ class EvidencePane(VerticalScroll, can_focus=True):
                 sign = "!" if number == excerpt.marked else " "
                 cut = line if len(line) <= 600 else line[:600] + f"… ({len(line):,} characters)"
                 text.append(f"{sign}{number:>6} {harmless(cut)}\n", style="bold" if sign == "!" else "dim")
+        for line in self._more:
+            text.append(harmless(line) + "\n")
         return text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -167,9 +167,10 @@ class LineList(ScrollView, can_focus=True):
         index = offset_y + y
         width = self.size.width
         base = self.rich_style
-        if not self._rows and y == 0 and self.placeholder:
-            text = Text(harmless(self.placeholder), style=base + self._style("linelist--muted"))
-            return Strip(text.render(self.app.console)).crop_extend(0, width, base)
+        if not self._rows and self.placeholder:
+            lines = wrap(harmless(self.placeholder), max(width - 2, 10))
+            text = f"  {lines[y]}" if y < len(lines) else ""
+            return Strip([Segment(text, base + self._style("linelist--muted"))]).crop_extend(0, width, base)
         if index >= len(self._rows):
             return Strip.blank(width, base)
         row = self._rows[index]
