@@ -57,14 +57,30 @@ def _wordings(site: SiteFact, view: ReleaseView) -> set[Wording]:
 def counterparts(view: ReleaseView, site: SiteFact, home: ReleaseView) -> tuple[Counterpart, ...]:
     """Sites of `view` that stand for `site` of `home`, best first; empty when the check is not there."""
     if not site.templates:
-        return tuple(_wordless(view, site, home))
+        return tuple(_wordless(view, site, home)) or tuple(_same_condition(view, site))
     equal = [one for one in _equal(view, site, home) if _is_same_check(one, site, view, home)]
     found = equal
     if not any(ends_server(one.site) == ends_server(site) for one in equal):
         found = equal + [
             one for one in _like(view, site, home) if all(one.site != other.site for other in equal)
         ]
+    found = found or list(_same_condition(view, site))
     return tuple(sorted(found, key=lambda one: _closeness(one, site), reverse=True))
+
+
+def _same_condition(view: ReleaseView, site: SiteFact) -> Iterator[Counterpart]:
+    """The check of the same function, kind and class under the very same condition, whatever it says."""
+    at = view.catalogue.path_index(site.path)
+    for place in view.catalogue.places_in(at, view.index) if at is not None and site.guard else ():
+        held = view.catalogue.site(place.row)
+        if (held.function, held.kind, held.type, held.guard) == (
+            site.function,
+            site.kind,
+            site.type,
+            site.guard,
+        ):
+            yield Counterpart(held, False, LIKE, place.body)
+            return
 
 
 def _closeness(one: Counterpart, site: SiteFact) -> tuple[bool, bool, float, bool, bool]:

@@ -32,6 +32,7 @@ def _gated(default: str) -> str:
         (RAISES, RAISES.replace("> 1", "> 8"), MESSAGE, "guard-changed"),
         (RAISES.replace("cannot hold", "does not hold"), RAISES, MESSAGE, "reworded"),
         (RAISES, RAISES, MESSAGE, "unchanged"),
+        (RAISES.replace(SAYS, "pages are no good here"), RAISES, MESSAGE, "reworded"),
         (RAISES, RAISES, "RuntimeError: CUDA error: an illegal memory access was encountered", "foreign"),
         (RAISES, RAISES, "ValueError: no", "unknown"),
     ],
