@@ -9,7 +9,7 @@ from logscope.compare.configs import config_diff
 from logscope.compare.metrics import metric_changes
 from logscope.compare.mismatches import mismatches
 from logscope.compare.peers import peers_of
-from logscope.compare.records import RunDiff
+from logscope.compare.records import MetricChange, RunDiff
 from logscope.compare.relevance import with_relevance
 from logscope.compare.stages import stage_changes
 from logscope.compare.surroundings import environment_diff, file_diff, host_diff, version_diff
@@ -101,7 +101,12 @@ def _matters(diff: RunDiff) -> bool:
         row.level == "error" and not row.benign and row.status in ("new", "promoted")
         for row in diff.validations
     )
-    return new_errors or any(row.is_significant for row in diff.metrics)
+    return new_errors or any(row.is_significant and not _is_of_machine(row) for row in diff.metrics)
+
+
+def _is_of_machine(row: MetricChange) -> bool:
+    """Free memory says how full the machine was, not what was launched."""
+    return row.metric.startswith("memory ")
 
 
 def _failed(run: StoredRun) -> bool:

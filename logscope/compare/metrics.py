@@ -26,16 +26,19 @@ class _Figure:
 
 
 _MEMORY = (
-    ("weights memory", "GB", "load-end", "mem_usage_gb", "target"),
-    ("draft weights memory", "GB", "load-end", "mem_usage_gb", "draft"),
-    ("memory at load begin", "GB", "load-begin", "avail_mem_gb", "target"),
-    ("KV pool tokens", "tokens", "kv-cache", "tokens", "target"),
-    ("memory after the KV pool", "GB", "memory-pool-end", "avail_mem_gb", "target"),
-    ("max_total_num_tokens", "tokens", "limits", "max_total_num_tokens", ""),
-    ("max_running_requests", "requests", "limits", "max_running_requests", ""),
-    ("context length", "tokens", "limits", "context_len", ""),
+    ("weights memory", "GB", "load-end", "mem_usage_gb", "target", 0.05),
+    ("draft weights memory", "GB", "load-end", "mem_usage_gb", "draft", 0.05),
+    ("memory at load begin", "GB", "load-begin", "avail_mem_gb", "target", 0.25),
+    ("KV pool tokens", "tokens", "kv-cache", "tokens", "target", 0.02),
+    ("memory after the KV pool", "GB", "memory-pool-end", "avail_mem_gb", "target", 0.25),
+    ("max_total_num_tokens", "tokens", "limits", "max_total_num_tokens", "", 0.02),
+    ("max_running_requests", "requests", "limits", "max_running_requests", "", 0.0001),
+    ("context length", "tokens", "limits", "context_len", "", 0.0001),
 )
-"""Metric, unit, milestone, value and role: figures that a launch prints once a rank."""
+"""Metric, unit, milestone, value, role, and the relative difference that is more than usual: what is free
+at begin varies with the neighbours, what the model takes does not."""
+_LEAST_GB = 0.3
+"""Memory differences below this are rounding."""
 
 
 def metric_changes(bad: StoredRun, good: StoredRun | None, peers: Peers) -> tuple[MetricChange, ...]:
@@ -92,21 +95,23 @@ def _judge_decode(
     good, bad = before.gen_median or 0.0, now.gen_median or 0.0
     if min(before.decode_lines, now.decode_lines) < _MIN_LINES:
         return False, "too few decode lines to judge", None
-    story = peers.story(bad)
+    if _load_differs(before, now):
+        return False, "the runs had another load, compare at equal numbers of running requests", None
     if len(peers.good) >= 2:
         interval = ratio_interval(peers.good, peers.bad or (bad,))
         is_significant = not interval[0] <= 1.0 <= interval[1] and abs(bad / good - 1) > 0.03
-        return is_significant, story, interval
-    if _load_differs(before, now):
-        return False, "the runs had another load, compare at equal numbers of running requests", None
+        return is_significant, peers.story(bad), interval
+    fair = _buckets(before, now)
+    if fair:
+        apart = [row for row in fair if row.is_significant and ((row.ratio or 1) < 1) == (bad < good)]
+        shown = ", ".join(row.metric.removeprefix("decode throughput at ") for row in (apart or fair)[:3])
+        words = "apart" if apart else "within noise"
+        return len(apart) * 2 > len(fair), f"{words} at equal load ({shown})", None
     low, high = before.gen_p10 or good, before.gen_p90 or good
     is_outside = bad < low or bad > high
     words = "outside" if is_outside else "inside"
-    return (
-        is_outside and abs(bad / good - 1) > 0.1,
-        f"{words} the good run's own p10 to p90 ({low:.4g} to {high:.4g})",
-        None,
-    )
+    noise = f"{words} the good run's own p10 to p90 ({low:.4g} to {high:.4g})"
+    return is_outside and abs(bad / good - 1) > 0.1, noise, None
 
 
 def _load_differs(before: Throughput, now: Throughput) -> bool:
@@ -184,13 +189,20 @@ def _plain(
 
 
 def _memory(
-    good: StoredRun | None, bad: StoredRun, metric: str, unit: str, milestone: str, value: str, role: str
+    good: StoredRun | None,
+    bad: StoredRun,
+    metric: str,
+    unit: str,
+    milestone: str,
+    value: str,
+    role: str,
+    threshold: float,
 ) -> MetricChange | None:
-    threshold = 0.02 if unit != "GB" else 0.05
     left = milestone_value(good, milestone, value, role) if good is not None else None
-    return _plain(
-        metric, unit, left, milestone_value(bad, milestone, value, role), threshold, "printed once a launch"
-    )
+    right = milestone_value(bad, milestone, value, role)
+    if unit == "GB" and left is not None and right is not None and abs(right - left) < _LEAST_GB:
+        threshold = 0.0
+    return _plain(metric, unit, left, right, threshold, "printed once a launch")
 
 
 def milestone_value(run: StoredRun, name: str, value: str, role: str = "") -> float | None:
@@ -235,7 +247,6 @@ def _ready_seconds(good: StoredRun | None, bad: StoredRun, peers: Peers) -> Metr
         is_outside = not min(usual) - room <= right <= max(usual) + room and abs(right - left) > 5
         noise = f"{len(usual)} good runs took {min(usual):.0f} to {max(usual):.0f} s"
         return MetricChange("time to ready", "s", left, right, right / left, is_outside, noise)
-    is_outside = abs(right - left) > 30 and (right / left > 2 or right / left < 0.5)
     return MetricChange(
-        "time to ready", "s", left, right, right / left, is_outside, "no spread of good runs known"
+        "time to ready", "s", left, right, right / left, False, "no spread of good runs known"
     )

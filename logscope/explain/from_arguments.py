@@ -10,9 +10,8 @@ from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quotes, root_quote
 from logscope.explain.remedies import back_to_good
-from logscope.explain.scene import FAMILIES, Scene, could_matter, family, was_typed
+from logscope.explain.scene import Scene, could_matter, family, is_switch, was_typed
 from logscope.knowledge.mechanisms import MechanismFact, mechanisms_of
-from parsers.records import Json
 
 _INNER = 4
 """Frames this near to where the error was raised tell what failed; those further out tell who called."""
@@ -20,12 +19,7 @@ _INNER = 4
 
 def argument_candidates(scene: Scene) -> Iterator[Candidate]:
     """One candidate an argument, or a family of arguments that was switched on together."""
-    switched = {
-        switch
-        for row in scene.diff.args
-        for _, switch in FAMILIES
-        if row.name == switch and _is_off(row.good) and not _is_off(row.bad)
-    }
+    switched = {row.name for row in scene.diff.args if is_switch(row) and row.bad not in (None, False)}
     for switch in sorted(switched):
         members = [row for row in scene.diff.args if family(row.name) == switch and could_matter(row)]
         if members:
@@ -35,10 +29,6 @@ def argument_candidates(scene: Scene) -> Iterator[Candidate]:
             continue
         if could_matter(row) or scene.clues.names_argument(row.name):
             yield argument_candidate(row, scene)
-
-
-def _is_off(value: Json) -> bool:
-    return value is None or value is False or value in ("", "null", "none", "None")
 
 
 def argument_candidate(row: ArgumentChange, scene: Scene) -> Candidate:
@@ -146,9 +136,9 @@ def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> No
         )
     if scene.is_outside:
         return
-    if scene.changes == 1:
+    if scene.is_alone():
         candidate.add("the only change", 0.2, "nothing else that could matter differs", links=True)
-    elif scene.changes == 2:
+    elif scene.is_alone(1):
         candidate.add("one of few changes", 0.08, "two things that could matter differ", links=False)
 
 

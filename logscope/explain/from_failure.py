@@ -194,7 +194,8 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     if scene.diff.good is None:
         title = f"no earlier run to compare with; {shown}"
     elif scene.changes == 0:
-        title = f"nothing of the configuration differs; {shown}"
+        compared = "of the configuration" if scene.is_all_known else "that could be compared"
+        title = f"nothing {compared} differs; {shown}"
     else:
         title = f"none of the changes explains {shown}"
     candidate = Candidate("other", place or "code or host", title)

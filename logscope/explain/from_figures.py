@@ -12,7 +12,7 @@ from logscope.explain.evidence import argument_quotes, milestone_named, mileston
 from logscope.explain.from_arguments import argument_title
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import back_to_good, config_back, env_back, from_atlas, version_back
-from logscope.explain.scene import Scene, family, was_typed
+from logscope.explain.scene import Scene, could_matter, family, is_switch, was_typed
 from logscope.knowledge.atlas import atlas
 from logscope.knowledge.mechanisms import figure_feeds
 
@@ -61,6 +61,8 @@ def main_figure(moved: Sequence[MetricChange]) -> MetricChange:
 
 
 def _is_worse(row: MetricChange) -> bool:
+    if row.metric.startswith("memory ") or row.metric == "weight shards":
+        return False  # how full the machine was, and how the files are cut: no figure of the service
     ratio = row.ratio or 0.0
     return (
         ratio > 1 if row.metric in ("time to ready", "weights memory", "draft weights memory") else ratio < 1
@@ -92,11 +94,10 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
     moved, weight = (sure, 1.0) if sure else (suspect_figures(scene), 0.5)
     if not moved:
         return
-    seen = set[str]()
+    switched = {row.name for row in scene.diff.args if is_switch(row)}
     for row in scene.diff.args:
-        if row.is_noise or row.relevance < 0.1 or row.name in seen:
+        if not could_matter(row) or (family(row.name) in switched and row.name not in switched):
             continue
-        seen.add(row.name)
         candidate = Candidate("arg", row.name, argument_title(row), asks=("arg", row.name, row.bad))
         _score_figures(row.name, moved, candidate, weight)
         if not candidate.parts:
@@ -109,7 +110,7 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
             candidate.add(
                 "switches the feature", 0.1, "the other speculative arguments only tune it", links=False
             )
-        if scene.changes == 1:
+        if scene.is_alone():
             candidate.add("the only change", 0.2, "nothing else that could matter differs")
         candidate.mechanism = _told(moved)
         candidate.quote(*argument_quotes(scene, row.name), *_figure_quotes(scene, moved))
@@ -186,7 +187,7 @@ def _other_candidates(scene: Scene, moved: Sequence[MetricChange]) -> Iterator[C
             candidate = Candidate(kind, subject, title, mechanism=_told(moved), asks=(kind, subject, row.bad))
             weight = 1.0 if row.name in ("sglang", "gpus", "driver") or kind == "config" else 0.5
             candidate.add("may move the figures", points * weight, f"{subject} is another one")
-            if scene.changes == 1:
+            if scene.is_alone():
                 candidate.add("the only change", 0.2, "nothing else that could matter differs")
             candidate.quote(*_figure_quotes(scene, moved))
             back = {"version": version_back, "env": env_back, "config": config_back}.get(kind)

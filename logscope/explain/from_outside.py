@@ -111,7 +111,7 @@ def pressure_candidates(scene: Scene) -> Iterator[Candidate]:
         candidate.add("feeds the stage", 0.15, f"{row.name} {facts[0].how}")
         if was_typed(row) or row.relevance >= 0.3:
             candidate.add("changed by a person", 0.1, "it differs from the good run", links=False)
-        if any(fact.id == "model" for fact in facts):
+        if row.name in ("model_path", "revision"):
             candidate.add(
                 "another model", 0.15, "other weights change memory and kernels of every later stage"
             )

@@ -83,7 +83,7 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
             candidate.add(
                 "known failure", 0.25, f"{hit.rule.title}: {row.name} is among what usually changed"
             )
-    if scene.changes == 1 and not is_advice and not scene.is_outside:
+    if scene.is_alone() and not is_advice and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
     candidate.mechanism = candidate.parts[0].why if candidate.parts else ""
     if candidate.mechanism:
@@ -174,7 +174,7 @@ def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
             candidate.title = f"{title}: the check that fired {word}"
     if any(kind == "version" for hit in scene.matches[:1] for kind, _ in hit.rule.usually_changed):
         candidate.add("known failure", 0.1, f"{scene.matches[0].rule.title}: often after a change of release")
-    if scene.changes == 1 and not scene.is_outside:
+    if scene.is_alone() and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
     candidate.quote(root_quote(scene), warned_before(scene))
     candidate.remedies += version_back(row)
@@ -208,7 +208,7 @@ def _package_candidate(row: ValueChange, scene: Scene) -> Candidate:
     hit = next(iter(scene.matches), None)
     if hit is not None and name == "driver" and "driver" in hit.rule.cause_subject:
         candidate.add("known failure", 0.4, hit.rule.title)
-    if scene.changes == 1 and not scene.is_outside:
+    if scene.is_alone() and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
     candidate.quote(root_quote(scene), noted(f"{name}: {row.good} -> {row.bad}"))
     candidate.remedies = version_back(row)
@@ -269,7 +269,7 @@ def _config_candidate(row: ValueChange, scene: Scene) -> Candidate:
                 f"{hit.rule.title}: {row.name} is looked at first",
             )
             break
-    if scene.changes == 1 and not scene.is_outside:
+    if scene.is_alone() and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
     candidate.mechanism = "; ".join(
         part.why for part in candidate.parts if part.name != "config.json changed"

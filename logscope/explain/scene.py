@@ -15,6 +15,7 @@ from logscope.knowledge.atlas import AtlasMatch, atlas, match, user_rules_path
 from logscope.knowledge.records import ValidationFinding
 from logscope.store.interface import RunHistory
 from logscope.store.records import Seen, StoredRun
+from parsers.records import Json
 
 _CLOSE = 1.3
 """Atlas matches this far below the best one are other readings, not this failure."""
@@ -47,6 +48,17 @@ class Scene:
         return any(hit.rule.cause_score >= 0.6 and hit.rule.cause_kind for hit in self.matches[:1])
 
     @property
+    def is_all_known(self) -> bool:
+        """False when the arguments of a run are not known: then no change is 'the only one'."""
+        return not any(
+            text.startswith("arguments:") and "not known" in text for text in self.diff.not_compared
+        )
+
+    def is_alone(self, others: int = 0) -> bool:
+        """True when exactly one change (and `others` more) could matter."""
+        return self.is_all_known and self.changes == 1 + others
+
+    @property
     def changes(self) -> int:
         """How many things that could matter differ at all, the sglang release counted as one."""
         rows = (*self.diff.env, *self.diff.versions, *self.diff.configs, *self.diff.files)
@@ -62,6 +74,15 @@ def could_matter(row: ArgumentChange) -> bool:
 def was_typed(row: ArgumentChange) -> bool:
     """True when either run got the value from its command line."""
     return row.was_typed is True or Origin.USER in (row.origin_good, row.origin_bad)
+
+
+def is_switch(row: ArgumentChange) -> bool:
+    """True for the argument that switched a family of arguments on or off."""
+    return any(row.name == switch for _, switch in FAMILIES) and _is_off(row.good) != _is_off(row.bad)
+
+
+def _is_off(value: Json) -> bool:
+    return value is None or value is False or value in ("", "null", "none", "None")
 
 
 def family(name: str) -> str:

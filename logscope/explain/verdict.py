@@ -49,7 +49,9 @@ def _because(causes: Sequence[Cause]) -> str:
     if not causes:
         return "; no cause found"
     first = causes[0]
-    if first.title.startswith(("nothing of the configuration", "none of the changes")):
+    if first.title.startswith(
+        ("nothing of the", "nothing that could", "none of the changes", "no earlier run")
+    ):
         return f": {first.title}"
     return f": {first.title}" if first.score >= _SURE else f"; likeliest: {first.title}"
 
