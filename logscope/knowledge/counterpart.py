@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from logscope.knowledge.catalogue import FATAL, Catalogue, SiteFact, Wording
+from logscope.knowledge.catalogue import FATAL, SiteFact, Wording
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.likeness import alike
 from logscope.knowledge.wording import MIN_LITERAL
@@ -18,6 +18,8 @@ LIKE = 0.65
 """Least share of common words of two wordings of one check in one function."""
 _LIKE_ELSEWHERE = 0.8
 """The same for checks in different functions."""
+_CONTAINED = 0.4
+"""Least share with which a wording is looked at at all outside of its file."""
 _LEAST_WORDS = 3
 _LEAST_WORDS_ELSEWHERE = 6
 
@@ -160,50 +162,40 @@ def _body(view: ReleaseView, row: int) -> int | None:
 
 
 def _like(view: ReleaseView, site: SiteFact, home: ReleaseView) -> Iterator[Counterpart]:
-    """Sites with a similar wording: in the same function where there is one, else moved ones."""
+    """Sites with a similar wording that `home` no longer has: of the same file where one is, else of any.
+
+    A site that `home` still has in its place is a sibling of `site`, however alike.
+    """
     wanted = [
         words for one in site.templates if len(words := home.catalogue.word_hashes(one)) >= _LEAST_WORDS
     ]
     catalogue = view.catalogue
     at = catalogue.path_index(site.path)
-    rows = catalogue.rows_in(at, view.index) if at is not None else []
-    near = [
-        one
-        for row in rows
-        if (likeness := _likeness(catalogue, row, wanted)) >= LIKE and (one := _made(view, row, likeness))
-    ]
-    near = [
-        one
-        for one in near
-        if _same_function(one.site, site) or (_is_like_enough(one, site) and is_gone(one.site, view, home))
-    ]
-    if near:
-        yield from near
-        return
-    best: dict[int, float] = {}
-    for words in wanted:
-        for likeness, template in (
-            alike(catalogue, words, LIKE) if len(words) >= _LEAST_WORDS_ELSEWHERE else ()
-        ):
-            for row in catalogue.rows_with(template):
-                best[row] = max(best.get(row, 0.0), likeness)
-    for row, likeness in sorted(best.items()):
-        one = _made(view, row, likeness)
-        if one is not None and is_gone(one.site, view, home) and _is_like_enough(one, site):
-            yield one
+    near = catalogue.rows_in(at, view.index) if at is not None else []
+    found = [one for row in near if (one := _alike(view, site, row, wanted, home))]
+    if not found:
+        templates = {template for words in wanted for _, template in alike(catalogue, words, _CONTAINED)}
+        rows = sorted({row for template in templates for row in catalogue.rows_with(template)})
+        found = [one for row in rows if (one := _alike(view, site, row, wanted, home))]
+    yield from found
 
 
-def _is_like_enough(one: Counterpart, site: SiteFact) -> bool:
-    return one.likeness >= (LIKE if _same_function(one.site, site) else _LIKE_ELSEWHERE)
-
-
-def _likeness(catalogue: Catalogue, row: int, wanted: Sequence[frozenset[int]]) -> float:
-    held = [catalogue.word_hashes(template) for template in catalogue.templates_of(row)]
-    return max(
-        (len(one & words) / max(len(one), len(words), 1) for one in held for words in wanted), default=0.0
-    )
-
-
-def _made(view: ReleaseView, row: int, likeness: float) -> Counterpart | None:
+def _alike(
+    view: ReleaseView, site: SiteFact, row: int, wanted: Sequence[frozenset[int]], home: ReleaseView
+) -> Counterpart | None:
+    held = view.catalogue.site(row)
+    is_same = _same_function(held, site)
+    likeness = 0.0
+    for template in held.templates:
+        words = view.catalogue.word_hashes(template)
+        for other in wanted:
+            shared = len(words & other)
+            if is_same or shared >= _LEAST_WORDS_ELSEWHERE:
+                likeness = max(likeness, shared / max(len(words), len(other)))
+            # A text that was only added to or cut down, in the same function.
+            if is_same and shared >= _LEAST_WORDS + 1 and shared >= 0.9 * min(len(words), len(other)):
+                likeness = max(likeness, LIKE)
+    if likeness < (LIKE if is_same else _LIKE_ELSEWHERE) or not is_gone(held, view, home):
+        return None
     body = _body(view, row)
-    return None if body is None else Counterpart(view.catalogue.site(row), False, min(likeness, 0.99), body)
+    return None if body is None else Counterpart(held, False, min(likeness, 0.99), body)

@@ -34,6 +34,8 @@ _LONGEST_MESSAGE = 6000
 _COVERAGE = 0.35
 """Share of the message that a wording's literal text must cover when it does not begin the message."""
 _BEGINNING_COVERAGE = 0.12
+_LONGEST_VALUE = 60
+"""Characters that may follow the last recognised piece of a cut message: a value, no more."""
 _NEAR = 0.75
 """Share of common words of a near miss, by the larger of the two counts."""
 _NEAR_WORDS = 6
@@ -111,7 +113,7 @@ def take_apart(message: str, error_type: str | None) -> Message:
     kind = error_type.rpartition(".")[2] if error_type else head
     if error_type and head is None and stripped.startswith(f"{error_type}:"):
         rest = stripped[len(error_type) + 1 :]
-    text = fold(rest)
+    text = fold(rest).rstrip(".…") if fold(rest).endswith(("...", "…")) else fold(rest)
     return Message(kind or None, text, word_hashes(text))
 
 
@@ -312,41 +314,59 @@ def _fit(view: ReleaseView, template: int, message: Message) -> tuple[int, bool]
     wording = view.catalogue.wording(template)
     if wording.literal < MIN_LITERAL:
         return None
-    matched, begins = _pieces_in(wording, message.text)
+    matched, begins, end = _pieces_in(wording, message.text)
     if matched == len(wording.pieces):
-        share = wording.literal / max(len(message.text), 1)
-        needed = _BEGINNING_COVERAGE if begins and wording.starts else _COVERAGE
-        return (wording.literal, False) if share >= needed else None
-    return _cut_fit(view, template, wording, matched, begins, message)
+        literal, is_cut = wording.literal, False
+    else:
+        literal, begins = _cut_literal(view, template, matched, begins, end, message)
+        is_cut = True
+    share = literal / max(len(message.text), 1)
+    needed = _BEGINNING_COVERAGE if begins and wording.starts else _COVERAGE
+    return (literal, is_cut) if literal >= MIN_LITERAL and share >= needed else None
 
 
-def _cut_fit(
-    view: ReleaseView, template: int, wording: Wording, matched: int, begins: bool, message: Message
-) -> tuple[int, bool] | None:
-    """A message that ends inside the wording: the pieces so far in order, then only words of the wording."""
+def _cut_literal(
+    view: ReleaseView, template: int, matched: int, begins: bool, end: int, message: Message
+) -> tuple[int, bool]:
+    """Literal characters of a message that ends inside the wording, 0 where it does not: its pieces so far in
+    order, then the beginning of the next piece (told by its first characters and its words), or a value."""
+    wording = view.catalogue.wording(template)
+    text = message.text
     literal = sum(size for size, _ in wording.pieces[:matched])
-    if not (begins and wording.starts) and literal < 2 * MIN_LITERAL:
+    size, _ = wording.pieces[matched]
+    begun = _anchor_at(text, end, view.catalogue.anchors_of(template)[matched])
+    if begun is None or (matched == 0 and wording.starts and begun > 0):
+        is_at_end = (
+            matched > 0 and begins and literal >= 2 * MIN_LITERAL and len(text) - end <= _LONGEST_VALUE
+        )
+        return (literal if is_at_end else 0), begins
+    tail = text[begun:]
+    words = word_hashes(tail.rpartition(" ")[0])  # the last word may be cut itself
+    if len(tail) > size or not words or not words <= view.catalogue.word_hashes(template):
+        return 0, begins
+    return literal + len(tail), begins or (matched == 0 and begun == 0)
+
+
+def _anchor_at(text: str, start: int, anchor: int) -> int | None:
+    """Where the first characters of a piece stand."""
+    if anchor == 0:
         return None
-    known = view.catalogue.word_hashes(template)
-    told = message.words
-    shared = len(told & known)
-    if shared >= 5 and shared >= 0.75 * max(len(told) - 1, 1) and len(message.text) < wording.literal + 200:
-        return max(literal, MIN_LITERAL), True
-    return None
+    places = range(start, len(text) - ANCHOR + 1)
+    return next((at for at in places if anchor_hash(text[at : at + ANCHOR]) == anchor), None)
 
 
-def _pieces_in(wording: Wording, text: str) -> tuple[int, bool]:
-    """How many pieces occur in order, and whether the first stands at the beginning."""
+def _pieces_in(wording: Wording, text: str) -> tuple[int, bool, int]:
+    """How many pieces occur in order, whether the first stands at the beginning, and where the last ends."""
     at = 0
     begins = False
     for number, (size, wanted) in enumerate(wording.pieces):
         found = _find(text, at, size, wanted)
         if found is None:
-            return number, begins
+            return number, begins, at
         if number == 0:
             begins = found == 0
         at = found + size
-    return len(wording.pieces), begins
+    return len(wording.pieces), begins, at
 
 
 def _find(text: str, start: int, size: int, wanted: int) -> int | None:
