@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -24,6 +23,7 @@ from logscope.exit_codes import ExitCode
 from logscope.record.command_line import parse_command
 from logscope.record.environment import Masker
 from logscope.record.follow import LaunchFollower
+from logscope.record.ports import wait_for_port
 from logscope.record.processes import descendants, send
 from logscope.record.surroundings import Surroundings, Watched
 from parsers.fingerprint import fingerprint
@@ -79,7 +79,7 @@ def run_try(plan: TryPlan, number: int, words: Sequence[str], env: Mapping[str, 
     plan.folder.mkdir(parents=True, exist_ok=True)
     log = plan.folder / f"try-{number:02d}.log"
     port = port_of(words)
-    wait_for_port(port)
+    wait_for_port(port, _PORT_SECONDS)
     began = time.monotonic()
     mark = f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
     full = {**env, MARK: mark}
@@ -97,7 +97,7 @@ def run_try(plan: TryPlan, number: int, words: Sequence[str], env: Mapping[str, 
     surroundings.end(code if code >= 0 else 128 - code, -code if code < 0 else None)
     surroundings.finish()
     (plan.folder / "running").unlink(missing_ok=True)
-    wait_for_port(port)
+    wait_for_port(port, _PORT_SECONDS)
     signature, reason = _describe(word, follower.run, code if ended_itself else None, log)
     return TryOutcome(log, word, signature, reason, time.monotonic() - began)
 
@@ -119,30 +119,6 @@ def port_of(words: Sequence[str]) -> tuple[str, int]:
     command = parse_command(words)
     port = command.value("--port") or "30000"
     return command.value("--host") or "127.0.0.1", int(port) if port.isdigit() else 30000
-
-
-def is_port_free(address: tuple[str, int]) -> bool:
-    """True when the launch could listen there now; also when the address is none of this machine."""
-    host, port = address
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            return error.errno != 98  # EADDRINUSE
-    return True
-
-
-def wait_for_port(address: tuple[str, int]) -> None:
-    """Waits until the port is free. Raises SourceError when it stays taken."""
-    end = time.monotonic() + _PORT_SECONDS
-    while not is_port_free(address):
-        if time.monotonic() > end:
-            raise SourceError(
-                f"port {address[1]} is in use by another process", "end it, or give another --port after --"
-            )
-        time.sleep(_POLL_SECONDS)
 
 
 @contextmanager
