@@ -54,8 +54,8 @@ def metric_changes(bad: StoredRun, good: StoredRun | None, peers: Peers) -> tupl
             "tokens/s",
             before.input_median,
             now.input_median,
-            0.25,
-            "median of the prefill lines",
+            0.0,
+            "depends on the prompts: not judged",
         ),
         _plain(
             "running requests, most", "requests", before.running_max, now.running_max, 0.0, "a load figure"
@@ -93,25 +93,44 @@ def _judge_decode(
     before: Throughput, now: Throughput, peers: Peers
 ) -> tuple[bool, str, tuple[float, float] | None]:
     good, bad = before.gen_median or 0.0, now.gen_median or 0.0
+    is_large = abs(bad / good - 1) > 0.1
     if min(before.decode_lines, now.decode_lines) < _MIN_LINES:
         return False, "too few decode lines to judge", None
-    if _load_differs(before, now):
-        return False, "the runs had another load, compare at equal numbers of running requests", None
-    if len(peers.good) >= 2:
+    if (now.running_max or 0) < (before.running_max or 0) and (now.queue_max or 0) > (before.queue_max or 0):
+        held = f"at most {now.running_max} requests at once while {now.queue_max} waited"
+        return is_large, f"the server held requests back: {held}", None
+    if len(peers.good) >= 2 and not _load_differs(before, now):
         interval = ratio_interval(peers.good, peers.bad or (bad,))
-        is_significant = not interval[0] <= 1.0 <= interval[1] and abs(bad / good - 1) > 0.03
-        return is_significant, peers.story(bad), interval
-    fair = _buckets(before, now)
-    if fair:
-        apart = [row for row in fair if row.is_significant and ((row.ratio or 1) < 1) == (bad < good)]
-        shown = ", ".join(row.metric.removeprefix("decode throughput at ") for row in (apart or fair)[:3])
-        words = "apart" if apart else "within noise"
-        return len(apart) * 2 > len(fair), f"{words} at equal load ({shown})", None
+        is_apart = not interval[0] <= 1.0 <= interval[1]
+        return is_apart and abs(bad / good - 1) > 0.03, peers.story(bad), interval
+    share, shown = _share_apart(before, now, bad < good)
+    if shown:
+        words = "apart" if share > 0.5 else "within noise"
+        return share > 0.5 and is_large, f"{words} at equal load ({shown})", None
+    if _load_differs(before, now):
+        return False, "the runs had another load: no number of running requests is in both", None
     low, high = before.gen_p10 or good, before.gen_p90 or good
     is_outside = bad < low or bad > high
-    words = "outside" if is_outside else "inside"
-    noise = f"{words} the good run's own p10 to p90 ({low:.4g} to {high:.4g})"
-    return is_outside and abs(bad / good - 1) > 0.1, noise, None
+    noise = f"{'outside' if is_outside else 'inside'} the good run's own p10 to p90 ({low:.4g} to {high:.4g})"
+    return is_outside and is_large, noise, None
+
+
+def _share_apart(before: Throughput, now: Throughput, is_slower: bool) -> tuple[float, str]:
+    """Share of the lines at equal load that lie in buckets apart in this direction, and those buckets in words."""
+    left, right = _by_running(before.buckets), _by_running(now.buckets)
+    lines: dict[int, int] = {}
+    apart: list[int] = []
+    for row in _buckets(before, now):
+        running = int(row.metric.split()[3])
+        lines[running] = min(left[running].lines, right[running].lines)
+        if row.is_significant and ((row.ratio or 1.0) < 1.0) is is_slower:
+            apart.append(running)
+    if not lines:
+        return 0.0, ""
+    shown = ", ".join(
+        f"{running} running" for running in sorted(apart or lines, key=lambda one: -lines[one])[:3]
+    )
+    return sum(lines[running] for running in apart) / sum(lines.values()), shown
 
 
 def _load_differs(before: Throughput, now: Throughput) -> bool:

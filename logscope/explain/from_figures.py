@@ -61,7 +61,7 @@ def main_figure(moved: Sequence[MetricChange]) -> MetricChange:
 
 
 def _is_worse(row: MetricChange) -> bool:
-    if row.metric.startswith("memory ") or row.metric == "weight shards":
+    if row.metric.startswith(("memory ", "weight shards", "decode throughput at ")):
         return False  # how full the machine was, and how the files are cut: no figure of the service
     ratio = row.ratio or 0.0
     return (
