@@ -6,10 +6,7 @@ that it belongs to.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
-
-import regex
 
 from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
@@ -22,6 +19,7 @@ from parsers.rules.banner import OpenBanner, read_banner
 from parsers.rules.batches import parse_batch
 from parsers.rules.env import shown_variables
 from parsers.rules.milestones import MilestoneHit, bar_milestone, parse_milestone
+from parsers.rules.starts import Start, launch_start
 from parsers.secrets import Masker, may_hold_secret
 from parsers.sources import Source, Sources
 from parsers.times import settle
@@ -221,7 +219,8 @@ class CarefulReader:
 
     def _take_other(self, source: Source, line: Line, is_own: bool, may_be_own: bool) -> bool:
         hit = parse_milestone(line.body)
-        self._is_plain = hit is None and not is_launch_start(line.text)
+        start = launch_start(line.text) if not line.has_head else Start.NONE
+        self._is_plain = hit is None and start is Start.NONE
         self._is_headed = line.has_head
         if not may_be_own:
             hit = (
@@ -230,7 +229,8 @@ class CarefulReader:
                 else None
             )
             self._is_plain = self._is_plain and _is_no_record(line.body)
-        self._see_launch_command(source, line, hit)
+            hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
+            self._begin_launch(source, line.number)
         builder = source.current
         builder.see_time(line.at, is_own)
         if is_own:
@@ -251,10 +251,6 @@ class CarefulReader:
             builder.has_errors = True
         builder.see_likeness(line.text)
         return understood
-
-    def _see_launch_command(self, source: Source, line: Line, hit: MilestoneHit | None) -> None:
-        if hit is None and source.current.is_over and not line.has_head and is_launch_start(line.text):
-            self._begin_launch(source, line.number)
 
     def _take_bar(self, builder: RunBuilder, number: int, part: int, piece: Piece, carried: Carried) -> None:
         milestone = bar_milestone(piece.bar.label if piece.bar is not None else "")
@@ -358,20 +354,6 @@ def _is_no_record(body: str) -> bool:
     return parse_batch(body) is None and parse_access(body) is None and OpenBanner.begin(body) is None
 
 
-def is_launch_start(text: str) -> bool:
-    """Text that stands at the begin of a launch, before its arguments: the typed command, the banner of
-    the container, the usage of the launcher."""
-    if "glang" not in text and "launch_server" not in text and "SGLang" not in text:
-        return False
-    return _launch_start().match(text[:2000]) is not None
-
-
-@functools.cache
-def _launch_start() -> regex.Pattern[str]:
-    return regex.compile(
-        r"usage: launch_server\.py|== SGLang ==|SGLang Version \d"
-        r"|(?:[^\n$#%>]{0,200}[$#%>] +|\+{1,3} )?(?:[A-Z_][A-Z0-9_]*=\S{0,200} +)*"
-        r"(?:(?:nohup|exec|sudo|time|env) +)*(?:\S{0,200}/)?"
-        r"(?:python[\d.]* +(?:-[a-zA-Z] +)?(?:-m +)?\S{0,200}(?:sglang\.launch_server|launch_server\.py)"
-        r"|sglang +serve )"
-    )
+def _is_ready_sentence(name: str, body: str) -> bool:
+    """The ready line is taken without a head too: wrappers print it so, and nothing else ends like it."""
+    return name == "ready" and body.rstrip().endswith("roll!")

@@ -110,6 +110,8 @@ class RunBuilder:
     loads: dict[str, int] = field(default_factory=dict)
     stage: Stage | None = None
     has_ended: bool = False
+    has_own_messages: bool = False
+    """Messages of a server that stand behind its arguments were seen."""
     is_diffusion: bool = False
     first_at: datetime | None = None
     first_own_at: datetime | None = None
@@ -140,7 +142,7 @@ class RunBuilder:
     @property
     def has_content(self) -> bool:
         """Something of a launch that can only come after its arguments."""
-        return bool(self.milestones) or self.batch_lines > 0 or self.has_ended
+        return bool(self.milestones) or self.batch_lines > 0 or self.has_ended or self.has_own_messages
 
     def count_line(self, number: int, carriers: tuple[str, ...], understood: bool) -> None:
         """Count a physical line of this run."""
@@ -267,8 +269,8 @@ class RunBuilder:
 
     def see_message(self, body: str) -> None:
         """Note a message that only an SGLang server prints."""
-        if not self.is_certain and body.startswith(_CERTAIN):
-            self.is_certain = True
+        if not self.has_own_messages and body.startswith(_CERTAIN):
+            self.has_own_messages = self.is_certain = True
 
     def see_variable(self, name: str, value: str, line: int) -> None:
         """Note an environment variable; the last value wins."""

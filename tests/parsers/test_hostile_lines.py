@@ -13,7 +13,7 @@ import regex
 from parsers import carriers, heads, order, pieces, secrets, times, versions
 from parsers.carrier_table import CARRIERS
 from parsers.heads import HEADS
-from parsers.rules import access, args, banner, batches, env, milestones
+from parsers.rules import access, args, banner, batches, env, milestones, starts
 from parsers.rules.milestone_table import MILESTONES
 from tests.parsers.reading import read
 
@@ -62,7 +62,20 @@ def _patterns() -> dict[str, regex.Pattern[str]]:
     found.update({f"milestone {one.name}": regex.compile(one.pattern) for one in MILESTONES if one.pattern})
     found.update({f"figure {name}": regex.compile(pattern) for name, _, pattern in milestones.FIGURES})
     found.update({f"version {one.id}": regex.compile(one.pattern) for one in versions.SHAPES})
-    for module in (carriers, heads, pieces, secrets, times, access, args, banner, batches, env, milestones):
+    for module in (
+        carriers,
+        heads,
+        pieces,
+        secrets,
+        times,
+        access,
+        args,
+        banner,
+        batches,
+        env,
+        milestones,
+        starts,
+    ):
         for name, value in vars(module).items():
             if isinstance(value, regex.Pattern):
                 found[f"{module.__name__}.{name}"] = value

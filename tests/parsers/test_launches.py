@@ -278,3 +278,35 @@ def test_a_newest_first_file_with_two_launches_has_them_in_time_order() -> None:
         (1, False, 3, 4),
         (2, True, 1, 2),
     ]
+
+
+def test_a_container_that_starts_again_is_a_new_launch_without_an_end_of_the_old_one() -> None:
+    lines = [
+        "== SGLang ==",
+        "SGLang Version 0.5.9",
+        _banner("04:00:00"),
+        READY.format(time="04:00:10"),
+        "== SGLang ==",
+        "SGLang Version 0.5.10",
+        _banner("05:00:00"),
+        READY.format(time="05:00:10"),
+    ]
+
+    first, second = read("\n".join(lines) + "\n").log.runs
+
+    assert (first.version.version, first.first_line, first.last_line) == ("0.5.9", 1, 4)
+    assert (second.version.version, second.first_line, second.last_line) == ("0.5.10", 5, 8)
+
+
+def test_an_error_before_any_arguments_and_a_launch_after_it_are_two() -> None:
+    lines = [
+        "[2026-02-03 04:00:00] Scheduler hit an exception: Traceback (most recent call last):",
+        '  File "/opt/sglang/srt/x.py", line 3, in f',
+        "ValueError: demo",
+        _banner("05:00:00"),
+        READY.format(time="05:00:10"),
+    ]
+
+    first, second = read("\n".join(lines) + "\n").log.runs
+
+    assert (first.outcome, second.ready) == (Outcome.FAILED, True)

@@ -8,7 +8,7 @@ from parsers import secrets
 from parsers.carrier_table import CARRIERS
 from parsers.carriers import CarrierReader
 from parsers.heads import HEADS, parse_head
-from parsers.rules import access, batches, env
+from parsers.rules import access, batches, env, starts
 from parsers.rules.banner import FORMS, banner_form, read_banner
 from parsers.rules.milestone_table import MILESTONES
 from parsers.rules.milestones import parse_milestone
@@ -148,3 +148,8 @@ def test_no_sample_is_taken_by_another_kind_of_rule() -> None:
                 "banner": banner_form(body) is not None,
             }
             assert [taker for taker, took in takers.items() if took] == [kind], body
+
+
+@pytest.mark.parametrize(("line", "start"), starts.SAMPLES, ids=lambda value: str(value)[:40])
+def test_a_line_that_begins_a_launch_is_known(line: str, start: starts.Start) -> None:
+    assert starts.launch_start(line) is start
