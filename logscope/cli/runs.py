@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="SGLang version: 0.5.4.post3, or a range such as '>=0.5,<0.5.10'",
     )
     group.add_argument("--host", metavar="TEXT", help="part of the host name")
-    group.add_argument("--error", metavar="TEXT", help="part of the root error's type or message, or a fingerprint")
+    group.add_argument(
+        "--error", metavar="TEXT", help="part of the root error's type or message, or a fingerprint"
+    )
     group.add_argument(
         "--arg",
         action="append",
@@ -47,7 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a server argument with this value as printed; NAME alone: it is printed (repeatable)",
     )
-    group.add_argument("--since", metavar="WHEN", help="started at or after: 2026-11-30, '2026-11-30 17:00', or an age: 90m, 12h, 7d, 2w")
+    group.add_argument(
+        "--since",
+        metavar="WHEN",
+        help="started at or after: 2026-11-30, '2026-11-30 17:00', or an age: 90m, 12h, 7d, 2w",
+    )
     group.add_argument("--until", metavar="WHEN", help="started before; as --since")
     group.add_argument("--marked", choices=("good", "bad", "skip"), help="marked so by a person")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="at most N runs")

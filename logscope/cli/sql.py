@@ -29,11 +29,15 @@ FORMATS = ("table", "csv", "json", "jsonl", "markdown", "parquet")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", nargs="?", metavar="QUERY", help="one SQL statement; '-' reads it from standard input")
+    parser.add_argument(
+        "query", nargs="?", metavar="QUERY", help="one SQL statement; '-' reads it from standard input"
+    )
     parser.add_argument("--saved", metavar="NAME", help="run a saved query")
     parser.add_argument("--list", action="store_true", help="list the saved queries")
     parser.add_argument("--save", metavar="NAME", help="keep QUERY under this name")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="write there instead of to standard output"
+    )
     parser.add_argument(
         "--limit", type=int, metavar="N", help="rows at most (default: 1000000; 10000 for table and markdown)"
     )

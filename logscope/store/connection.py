@@ -7,6 +7,7 @@ outside this package may import duckdb.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import threading
@@ -79,6 +80,23 @@ class Database:
                     self._close()
                 self._release()
 
+    @contextmanager
+    def alone(self) -> Iterator[DuckDBPyConnection]:
+        """A connection without a store of its own, to which this one is attached as ``old`` and locked."""
+        import duckdb
+
+        with self._turn:
+            self._close()
+            connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            try:
+                place = str(self.path).replace("'", "''")
+                self._patiently(lambda: connection.execute(f"ATTACH '{place}' AS old"))
+                yield connection
+            except Exception as error:
+                self._translate(error)
+            finally:
+                connection.close()
+
     def close(self) -> None:
         """Lets go of a store in memory; a file is never held between calls."""
         self._close()
@@ -129,11 +147,15 @@ class Database:
 
     def _create(self, path: Path) -> None:
         """Builds the new store beside its place and links it there, so that nobody sees half of one."""
-        import os
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._build(path)
+        except OSError as error:
+            raise StoreError(f"{path}: no store can be made there: {error.strerror or error}") from error
 
+    def _build(self, path: Path) -> None:
         import duckdb
 
-        path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_name(f".{path.name}.new-{os.getpid()}-{threading.get_ident()}")
         try:
             connection = duckdb.connect(":memory:")
@@ -164,11 +186,19 @@ class Database:
     def _connect(self, read_only: bool) -> DuckDBPyConnection:
         import duckdb
 
+        return self._patiently(
+            lambda: duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS))
+        )
+
+    def _patiently(self, attempt: Callable[[], DuckDBPyConnection]) -> DuckDBPyConnection:
+        """Tries again while another process holds the lock. Raises StoreLocked at last."""
+        import duckdb
+
         give_up = time.monotonic() + self.patience
         pause = 0.01
         while True:
             try:
-                return duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS))
+                return attempt()
             except duckdb.Error as error:
                 if not _is_lock(error):
                     raise
@@ -182,8 +212,6 @@ class Database:
         import duckdb
 
         text = " ".join(str(error).split())
-        if isinstance(error, OSError):
-            raise StoreError(f"{self.path}: {error.strerror or text}") from error
         if not isinstance(error, duckdb.Error):
             raise error
         if "not a valid DuckDB database" in text:

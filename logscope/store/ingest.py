@@ -17,6 +17,7 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.changes import run_changes
 from logscope.store.connection import Database, run_transaction
+from logscope.store.leftovers import remove_leftovers
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
 from logscope.store.loading import KnownLog, StaleKnowledge, write_log, write_source
 from logscope.store.planning import Knowledge, Plan, content_of
@@ -68,6 +69,8 @@ class Ingest:
     def run(self, words: Sequence[str | Path]) -> IngestReport:
         """Takes in everything that the words name. Only trouble with the store itself is raised."""
         sources, wrong = find_sources(words)
+        if self._folder is not None:
+            remove_leftovers(self._folder)
         with self._database.writing():  # creates the store, and fails early where it may not be written
             pass
         self._look_up()
@@ -102,7 +105,7 @@ class Ingest:
                 return
             log = self._read(source, plan)
         except LogScopeError as error:
-            passed_over = isinstance(error, NotALaunchLog) and not source.given
+            passed_over = isinstance(error, NotALaunchLog) and not source.is_expected_to_be_a_log
             status = IngestStatus.SKIPPED if passed_over else IngestStatus.FAILED
             self._done[number] = IngestedPath(source.word, status, message=error.message, hint=error.hint)
             return

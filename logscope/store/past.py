@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.baseline import BEFORE, GOOD
@@ -24,12 +25,17 @@ _LAYOUT = (
 )  # fmt: skip
 
 
-def seen_before(connection: DuckDBPyConnection, fingerprint: str, run_id: str) -> Seen:
-    """What runs before this one say of a fingerprint."""
-    run = run_row(connection, run_id)
-    if run is None:
-        return Seen(0, None, None, ())
-    time = {"order_at": run["order_at"], "run_no": run["run_no"]}
+_END_OF_TIME = {"order_at": datetime.max, "run_no": 2**31 - 1}
+
+
+def seen_before(connection: DuckDBPyConnection, fingerprint: str, run_id: str | None) -> Seen:
+    """What runs before this one say of a fingerprint; all runs where `run_id` is None."""
+    time: dict[str, Any] = _END_OF_TIME
+    if run_id is not None:
+        run = run_row(connection, run_id)
+        if run is None:
+            return Seen(0, None, None, ())
+        time = {"order_at": run["order_at"], "run_no": run["run_no"]}
     found = connection.execute(
         "SELECT count(*), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at) FROM runs r "
         f"WHERE {BEFORE} AND r.run_no IN (SELECT run_no FROM events WHERE fingerprint = $fingerprint)",
@@ -44,12 +50,16 @@ def seen_before(connection: DuckDBPyConnection, fingerprint: str, run_id: str) -
 def _fix(
     connection: DuckDBPyConnection, fingerprint: str, time: dict[str, Any]
 ) -> tuple[RunId | None, tuple[str, ...]]:
-    """The newest pair (run that this error ended, next good run of its deployment) that differ in something."""
+    """Of the pairs (run that this error ended, next good run of its deployment) the one that differs least.
+
+    The fewer things changed, the surer one of them was the fix; of equal pairs the newest counts.
+    """
     failures = _rows(
         connection,
         f"r.root_fingerprint = $fingerprint AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC LIMIT 10",
         {**time, "fingerprint": fingerprint},
     )
+    pairs: list[tuple[RunId, tuple[str, ...]]] = []
     for failure in failures:
         good = _rows(
             connection,
@@ -60,12 +70,10 @@ def _fix(
                 "after": failure["order_at"], "after_no": failure["run_no"],
             },
         )  # fmt: skip
-        if not good:
-            continue
-        words = difference_words(connection, failure, good[0])
+        words = difference_words(connection, failure, good[0]) if good else ()
         if words:
-            return RunId(good[0]["run_id"]), words
-    return None, ()
+            pairs.append((RunId(good[0]["run_id"]), words))
+    return min(pairs, key=lambda pair: len(pair[1]), default=(None, ()))
 
 
 def difference_words(connection: DuckDBPyConnection, earlier: Row, later: Row) -> tuple[str, ...]:

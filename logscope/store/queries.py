@@ -19,7 +19,7 @@ ROW_LIMIT = 1_000_000
 
 FILE_FORMATS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 """Ending of an output file -> its format."""
-_COPY_OPTIONS = {
+COPY_OPTIONS = {
     "parquet": "FORMAT parquet",
     "csv": "FORMAT csv, HEADER true",
     "json": "FORMAT json, ARRAY true",
@@ -72,7 +72,7 @@ def export_query(
     Raises QueryError for an unknown ending, a bad query or a file that cannot be written.
     """
     chosen = file_format or FILE_FORMATS.get(path.suffix.lower())
-    if chosen not in _COPY_OPTIONS:
+    if chosen not in COPY_OPTIONS:
         raise QueryError(f"{path}: no format known by this ending", f"one of {', '.join(FILE_FORMATS)}")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise QueryError(f"{path}: no file can be written there")
@@ -84,7 +84,7 @@ def export_query(
             started(connection.interrupt)
         place = str(path.absolute()).replace("'", "''")
         bare = sql.strip().rstrip(";")
-        counted = _run(connection, f"COPY ({bare}\n) TO '{place}' ({_COPY_OPTIONS[chosen]})", (), 1)
+        counted = _run(connection, f"COPY ({bare}\n) TO '{place}' ({COPY_OPTIONS[chosen]})", (), 1)
     return int(counted.rows[0][0])
 
 

@@ -18,7 +18,23 @@ LARGEST = 1 << 24
 
 _MODULES = ("parsers", "datetime", "collections", "numpy")
 _BUILTINS = frozenset(
-    ["set", "frozenset", "bytearray", "complex", "range", "slice", "list", "dict", "tuple", "str", "bytes", "int", "float", "bool", "object"]
+    [
+        "set",
+        "frozenset",
+        "bytearray",
+        "complex",
+        "range",
+        "slice",
+        "list",
+        "dict",
+        "tuple",
+        "str",
+        "bytes",
+        "int",
+        "float",
+        "bool",
+        "object",
+    ]
 )
 _OTHERS = frozenset({("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__")})
 _FORBIDDEN = frozenset({"load", "loads", "open", "memmap", "fromfile", "exec", "eval", "system"})

@@ -34,7 +34,20 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Row = tuple[Any, ...]
-_SUMMARY = ["decode_lines", "prefill_lines", "gen_last", "gen_median", "gen_p10", "gen_p90", "accept_length", "cuda_graph_share", "input_median", "running_max", "queue_max", "token_usage_max"]
+_SUMMARY = [
+    "decode_lines",
+    "prefill_lines",
+    "gen_last",
+    "gen_median",
+    "gen_p10",
+    "gen_p90",
+    "accept_length",
+    "cuda_graph_share",
+    "input_median",
+    "running_max",
+    "queue_max",
+    "token_usage_max",
+]
 _COLUMNS = [word.split(":")[0] for word in RUN_COLUMNS.split()] + _SUMMARY
 
 

@@ -42,14 +42,22 @@ class RunFilter:
 
 def read_when(text: str, now: datetime) -> datetime:
     """A time (ISO 8601, local, no zone needed) or an age (``90m``, ``12h``, ``7d``, ``2w``). Raises UsageError."""
-    age = _AGE.match(text.strip())
+    age = read_age(text)
     if age is not None:
-        return now - int(age.group(1)) * _UNITS[age.group(2)]
+        return now - age
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        raise UsageError(f"{text}: no time", "2026-11-30, '2026-11-30 17:00', or an age: 90m, 12h, 7d, 2w") from error
+        raise UsageError(
+            f"{text}: no time", "2026-11-30, '2026-11-30 17:00', or an age: 90m, 12h, 7d, 2w"
+        ) from error
     return moment if moment.tzinfo is None else moment.astimezone().replace(tzinfo=None)
+
+
+def read_age(text: str) -> timedelta | None:
+    """An age such as ``90m``, ``12h``, ``7d``, ``2w``; None when it is none."""
+    age = _AGE.match(text.strip())
+    return None if age is None else int(age.group(1)) * _UNITS[age.group(2)]
 
 
 def filtered_runs(connection: DuckDBPyConnection, wanted: RunFilter) -> list[RunFacts]:

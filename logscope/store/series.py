@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 DECODE_METRICS = frozenset(
-    ["gen_throughput", "running_req", "queue_req", "token", "token_usage", "full_token_usage", "swa_token_usage", "mamba_usage", "accept_len", "accept_rate"]
+    [
+        "gen_throughput",
+        "running_req",
+        "queue_req",
+        "token",
+        "token_usage",
+        "full_token_usage",
+        "swa_token_usage",
+        "mamba_usage",
+        "accept_len",
+        "accept_rate",
+    ]
 )
 PREFILL_METRICS = frozenset(
     ["input_throughput", "new_seq", "new_token", "cached_token", "cache_hit_rate", "pending_token"]

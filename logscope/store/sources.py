@@ -30,6 +30,11 @@ class Source:
     """True when it was named itself; False when a folder or glob led to it, so that it may be passed over."""
 
     @property
+    def is_expected_to_be_a_log(self) -> bool:
+        """False for what a folder or a shell's pattern brought along: it is passed over when it is no log."""
+        return self.given and not self.path.endswith(".context.json")
+
+    @property
     def is_stdin(self) -> bool:
         return self.path == STDIN
 

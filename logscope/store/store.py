@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,9 @@ from parsers.records import Json
 if TYPE_CHECKING:
     from logscope.store.ingest import Progress
     from logscope.store.overview import TableNote
+    from logscope.store.pruning import Pruned, PruneRule
     from logscope.store.run_filter import RunFilter
+    from logscope.store.value_history import ErrorPast, ValueSpan
 
 
 class Store:
@@ -202,3 +205,38 @@ class Store:
 
         with self._database.reading() as connection:
             return table_notes(connection)
+
+    def prune(self, rule: PruneRule, now: datetime, only_tell: bool = False) -> Pruned:
+        """Drops the runs that fit the rule, keeps notes, and compacts the file; `only_tell` drops nothing."""
+        from logscope.store.pruning import prune
+
+        return prune(self._database, rule, now, only_tell)
+
+    def argument_history(self, name: str) -> Sequence[ValueSpan]:
+        """Spans of equal values of a server argument, by deployment. Raises RunNotFound."""
+        from logscope.store.value_history import argument_history
+
+        with self._database.reading() as connection:
+            return argument_history(connection, name)
+
+    def env_history(self, name: str) -> Sequence[ValueSpan]:
+        """Spans of equal values of an environment variable, by deployment. Raises RunNotFound."""
+        from logscope.store.value_history import env_history
+
+        with self._database.reading() as connection:
+            return env_history(connection, name)
+
+    def error_past(self, words: str) -> Sequence[ErrorPast]:
+        """The errors of this fingerprint or with these words, with the runs they stand in. Raises RunNotFound."""
+        from logscope.store.value_history import error_history_of
+
+        with self._database.reading() as connection:
+            return error_history_of(connection, words)
+
+    def export(
+        self, folder: Path, file_format: str, reference: str | None = None
+    ) -> Sequence[tuple[Path, int]]:
+        """Writes every table (of one run where `reference` names one) to a file each; (file, rows) of them."""
+        from logscope.store.exporting import export_tables
+
+        return export_tables(self._database, folder, file_format, reference)

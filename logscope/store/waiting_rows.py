@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from logscope.errors import StoreError
+
 if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
@@ -37,7 +39,15 @@ class Spool:
         """Bytes of whole groups in memory, over all tables."""
 
     def write(self, columns: Columns) -> int:
-        """Appends the columns; gives where they begin."""
+        """Appends the columns; gives where they begin. Raises StoreError when the disk does not take them."""
+        try:
+            return self._append(columns)
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder}: rows cannot wait there: {error.strerror or error}", "the store is as it was"
+            ) from error
+
+    def _append(self, columns: Columns) -> int:
         import numpy as np
 
         if self._file is None:

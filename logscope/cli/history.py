@@ -1,0 +1,82 @@
+"""`logscope history`: where an argument, variable or error appeared before."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from logscope.cli.common import add_format, store_path, write
+from logscope.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from logscope.store.value_history import ErrorPast, ValueSpan
+
+DESCRIPTION = """Where an argument, a variable or an error appeared before. Values are told in spans: since which
+run a deployment had which value, and how its runs ended."""
+EPILOG = """examples:
+  logscope history arg mem_fraction_static
+  logscope history env NCCL_P2P_DISABLE
+  logscope history error 'out of memory'
+  logscope history error ac788a7471b3c333"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=("arg", "env", "error"))
+    parser.add_argument(
+        "name", metavar="NAME", help="of the argument or variable; a fingerprint or words of an error"
+    )
+    add_format(parser, ("text", "json"))
+
+
+def run(options: argparse.Namespace) -> int:
+    from logscope.store import Store
+
+    store = Store.open(store_path(options), read_only=True)
+    if options.kind == "error":
+        errors = store.error_past(options.name)
+        write(_json("errors", errors) if options.format == "json" else "\n\n".join(map(_error_text, errors)))
+        return ExitCode.OK
+    spans = store.argument_history(options.name) if options.kind == "arg" else store.env_history(options.name)
+    write(_json("spans", spans) if options.format == "json" else _spans_text(spans))
+    return ExitCode.OK
+
+
+def _spans_text(spans: Sequence[ValueSpan]) -> str:
+    lines: list[str] = []
+    shown = ""
+    for span in spans:
+        if span.deployment != shown:
+            shown = span.deployment
+            lines.append(shown)
+        ended = f"{span.good} good, {span.bad} bad" if span.good or span.bad else "open"
+        lines.append(
+            f"  {_when(span.first_at):<19}  {span.first_run}  {span.value if span.value is not None else 'None'}"
+            f"  ({span.runs} runs: {ended}; sglang {', '.join(span.versions) or 'unknown'})"
+        )
+    return "\n".join(lines)
+
+
+def _error_text(error: ErrorPast) -> str:
+    head = ": ".join(part for part in (error.type, " ".join(error.message.split())[:200]) if part)
+    lines = [f"{error.fingerprint}  {error.level}  {head}"]
+    for each in error.occurrences:
+        lines.append(
+            f"  {_when(each.at):<19}  {each.run_id}  {each.outcome:<7}  {each.role or '-':<9}  "
+            f"line {each.line}{f' x{each.count}' if each.count > 1 else ''}  {each.sglang_version or '-'}  {each.path}"
+        )
+    if error.seen.fixed_by:
+        lines.append(f"  fixed in {error.seen.fixed_in}: {'; '.join(error.seen.fixed_by)}")
+    return "\n".join(lines)
+
+
+def _when(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}" if at else "-"
+
+
+def _json(name: str, records: Sequence[ErrorPast] | Sequence[ValueSpan]) -> str:
+    rows = [asdict(record) for record in records]
+    return json.dumps({"schema": "logscope.history/1", name: rows}, indent=2, default=datetime.isoformat)

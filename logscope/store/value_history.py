@@ -1,0 +1,188 @@
+"""Where a value or an error appeared before: spans of equal values, and the runs that an error stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from logscope.errors import RunNotFound
+from logscope.store.past import seen_before
+from logscope.store.records import RunId, Seen
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Runs of one deployment, one after the other, with the same value."""
+
+    deployment: str
+    """Model name, and the port where it is known."""
+    value: str | None
+    """As plain text; None where it is None or not set."""
+    first_run: RunId
+    first_at: datetime | None
+    last_run: RunId
+    last_at: datetime | None
+    runs: int
+    good: int
+    """Of them successes."""
+    bad: int
+    """Of them failed, killed or hung."""
+    versions: tuple[str, ...]
+    """SGLang releases in order, by version number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One run in which an error or warning stands."""
+
+    run_id: RunId
+    at: datetime | None
+    """When the run began."""
+    sglang_version: str | None
+    model_path: str | None
+    outcome: str
+    role: str
+    """``root``, ``echo`` ...; empty for none."""
+    line: int
+    count: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPast:
+    """One error or warning over all runs."""
+
+    fingerprint: str
+    level: str
+    type: str | None
+    message: str
+    occurrences: tuple[Occurrence, ...]
+    """Oldest first."""
+    versions: tuple[str, ...]
+    """SGLang releases that printed it, in order."""
+    seen: Seen
+    """What fixed it, asked as of now."""
+
+
+def argument_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
+    """Spans of equal values of a server argument, oldest first. Raises RunNotFound when no run prints it."""
+    rows = _rows_with(
+        connection,
+        "SELECT run_no, text FROM server_args WHERE name = $name",
+        name.removeprefix("--").replace("-", "_"),
+    )
+    if not rows:
+        raise RunNotFound(
+            f"{name}: no run prints an argument of this name", _near(connection, "server_args", name)
+        )
+    return _spans(rows)
+
+
+def env_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
+    """Spans of equal values of a variable, oldest first; runs whose environment is not known are left out."""
+    known = connection.execute("SELECT count(*) FROM env WHERE name = ?", [name]).fetchone()
+    if known is None or not known[0]:
+        raise RunNotFound(f"{name}: no run shows a variable of this name", _near(connection, "env", name))
+    rows = _rows_with(
+        connection,
+        "SELECT r.run_no, (SELECT any_value(value) FROM env e WHERE e.run_no = r.run_no AND e.name = $name) AS text "
+        "FROM runs r WHERE r.env_known OR r.run_no IN (SELECT run_no FROM env WHERE name = $name)",
+        name,
+    )
+    return _spans(rows)
+
+
+def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPast]:
+    """The errors and warnings whose fingerprint is, or whose type or message holds, `words`; newest first.
+
+    Raises RunNotFound when there is none.
+    """
+    rows = connection.execute(
+        "SELECT fingerprint, level, type, message FROM error_history "
+        "WHERE fingerprint = $words OR contains(lower(concat_ws(': ', type, message)), lower($words)) "
+        "ORDER BY fingerprint = $words DESC, last_at DESC NULLS LAST, fingerprint LIMIT 20",
+        {"words": words},
+    ).fetchall()
+    if not rows:
+        raise RunNotFound(
+            f"{words}: no error or warning like this in the store", "a fingerprint, or part of the message"
+        )
+    return [_error_past(connection, *row) for row in rows]
+
+
+def ordered_versions(versions: Sequence[str | None]) -> tuple[str, ...]:
+    """Each version once, by number (0.5.9 before 0.5.10); what is no version comes last."""
+    from packaging.version import InvalidVersion, Version
+
+    def key(text: str) -> tuple[bool, Any, str]:
+        try:
+            return False, Version(text), text
+        except InvalidVersion:
+            return True, Version("0"), text
+
+    return tuple(sorted({text for text in versions if text}, key=key))
+
+
+def _rows_with(connection: DuckDBPyConnection, values: str, name: str) -> list[tuple[Any, ...]]:
+    return connection.execute(
+        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, r.run_id, "
+        "r.order_at, r.sglang_version, g.run_no IS NOT NULL AS good, r.outcome IN ('failed', 'killed', 'hung') AS bad "
+        f"FROM ({values}) v JOIN runs r USING (run_no) LEFT JOIN good_runs g ON g.run_no = r.run_no "
+        "ORDER BY deployment, r.order_at, r.run_no",
+        {"name": name},
+    ).fetchall()
+
+
+def _spans(rows: Sequence[tuple[Any, ...]]) -> list[ValueSpan]:
+    spans: list[ValueSpan] = []
+    for (deployment, value), group in groupby(rows, key=lambda row: (row[0], row[1])):
+        runs = list(group)
+        spans.append(
+            ValueSpan(
+                deployment=deployment,
+                value=value,
+                first_run=RunId(runs[0][2]),
+                first_at=runs[0][3],
+                last_run=RunId(runs[-1][2]),
+                last_at=runs[-1][3],
+                runs=len(runs),
+                good=sum(1 for row in runs if row[5]),
+                bad=sum(1 for row in runs if row[6]),
+                versions=ordered_versions([row[4] for row in runs]),
+            )
+        )
+    return spans
+
+
+def _error_past(
+    connection: DuckDBPyConnection, fingerprint: str, level: str, error_type: str | None, message: str
+) -> ErrorPast:
+    rows = connection.execute(
+        "SELECT r.run_id, r.order_at, r.sglang_version, r.model_path, r.outcome, e.role, e.line, e.count, r.path "
+        "FROM events e JOIN runs r USING (run_no) WHERE e.fingerprint = ? ORDER BY r.order_at, r.run_no, e.line",
+        [fingerprint],
+    ).fetchall()
+    occurrences = tuple(Occurrence(RunId(row[0]), *row[1:]) for row in rows)
+    return ErrorPast(
+        fingerprint,
+        level,
+        error_type,
+        message,
+        occurrences,
+        ordered_versions([each.sglang_version for each in occurrences]),
+        seen_before(connection, fingerprint, None),
+    )
+
+
+def _near(connection: DuckDBPyConnection, table: str, name: str) -> str:
+    import difflib
+
+    names = [row[0] for row in connection.execute(f"SELECT DISTINCT name FROM {table}").fetchall()]
+    close = difflib.get_close_matches(name.removeprefix("--").replace("-", "_"), names, n=3, cutoff=0.6)
+    return f"near: {', '.join(close)}" if close else ""
