@@ -223,13 +223,9 @@ class CarefulReader:
         self._is_plain = hit is None and start is Start.NONE
         self._is_headed = line.has_head
         if not may_be_own:
-            hit = (
-                hit
-                if hit is not None and hit.name == "ready" and line.body.rstrip().endswith("roll!")
-                else None
-            )
-            self._is_plain = self._is_plain and _is_no_record(line.body)
             hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
+            self._is_plain = self._is_plain and _is_no_record(line.body)
+        if source.current.is_followed_by(start):
             self._begin_launch(source, line.number)
         builder = source.current
         builder.see_time(line.at, is_own)

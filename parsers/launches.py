@@ -28,6 +28,7 @@ from parsers.rules.access import AccessLine
 from parsers.rules.args import Banner
 from parsers.rules.batches import BatchLine
 from parsers.rules.milestones import MilestoneHit
+from parsers.rules.starts import Start
 from parsers.stages import stage_spans
 from parsers.times import given_out, is_dated
 from parsers.versions import VersionEvidence
@@ -143,6 +144,12 @@ class RunBuilder:
     def has_content(self) -> bool:
         """Something of a launch that can only come after its arguments."""
         return bool(self.milestones) or self.batch_lines > 0 or self.has_ended or self.has_own_messages
+
+    def is_followed_by(self, start: Start) -> bool:
+        """Does text that begins a launch begin another one than this?"""
+        if start is Start.SURE:
+            return self.has_content or self.banner_line is not None
+        return start is Start.LIKELY and self.is_over
 
     def count_line(self, number: int, carriers: tuple[str, ...], understood: bool) -> None:
         """Count a physical line of this run."""
