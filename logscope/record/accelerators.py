@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+_STEP_MIB = 256
+"""Used memory is kept in such steps: an idle GPU's few MiB come and go."""
 _TOOL_SECONDS = 8.0
 """nvidia-smi takes seconds on a machine with many GPUs and no persistence mode."""
 
@@ -47,9 +49,10 @@ class Devices:
         """``gpu0_total_mib``, ``gpu0_used_mib``, ``gpu0_processes`` ..."""
         held: dict[str, str] = {}
         for gpu in self.gpus:
-            for what, value in (("total_mib", gpu.total_mib), ("used_mib", gpu.used_mib)):
-                if value is not None:
-                    held[f"gpu{gpu.index}_{what}"] = str(value)
+            if gpu.total_mib is not None:
+                held[f"gpu{gpu.index}_total_mib"] = str(gpu.total_mib)
+            if gpu.used_mib is not None:
+                held[f"gpu{gpu.index}_used_mib"] = str(round(gpu.used_mib / _STEP_MIB) * _STEP_MIB)
             if gpu.processes:
                 held[f"gpu{gpu.index}_processes"] = "; ".join(
                     f"{p.pid} {p.name}" + (f" {p.used_mib} MiB" if p.used_mib is not None else "")

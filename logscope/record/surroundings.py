@@ -18,7 +18,7 @@ from logscope.context import Context, write_context
 from logscope.record.accelerators import read_devices
 from logscope.record.command_line import interpreter_of, parse_command
 from logscope.record.environment import Masker, kept_environment
-from logscope.record.machine import image, kernel, machine_facts
+from logscope.record.machine import image, kernel, machine_facts, steady
 from logscope.record.models import list_files, model_folders
 from logscope.record.packages import read_installed
 
@@ -97,17 +97,6 @@ def first_context(watched: Watched) -> Context:
     )
 
 
-def whole_context(watched: Watched) -> Context:
-    """Everything at once, for a launch that is only planned."""
-    context = first_context(watched)
-    for part in (_packages, _machine, _models, _devices):
-        held = part(watched)
-        facts = held.pop("facts", {})
-        assert isinstance(facts, dict)
-        context = dataclasses.replace(context, facts={**context.facts, **facts}, **held)  # type: ignore[arg-type]
-    return context
-
-
 def _packages(watched: Watched) -> dict[str, object]:
     interpreter = interpreter_of(watched.words, watched.env)
     if interpreter is None:
@@ -127,7 +116,7 @@ def _packages(watched: Watched) -> dict[str, object]:
 
 
 def _machine(watched: Watched) -> dict[str, object]:
-    return {"facts": machine_facts()}
+    return {"facts": steady(machine_facts())}
 
 
 def _models(watched: Watched) -> dict[str, object]:
