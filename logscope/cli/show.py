@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from logscope.cli.inputs import all_runs
 
     runs = all_runs(options, options.runs)
-    origins = {stored.run_id: _origins(stored) for stored in runs}
+    origins: dict[str, dict[str, str]] = {stored.run_id: _origins(stored) for stored in runs}
     if options.format == "json":
         from logscope.report.json_report import runs_json
 

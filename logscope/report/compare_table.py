@@ -117,7 +117,8 @@ def _packages(stored: StoredRun) -> dict[str, str]:
 
 
 def _stages(stored: StoredRun) -> dict[str, str]:
-    return {span.stage.value: duration(span.seconds) for span in stored.run.stages if span.rank == ""}
+    spans = sorted(stored.run.stages, key=lambda span: span.first_line)
+    return {span.stage.value: duration(span.seconds) for span in spans if span.rank == ""}
 
 
 def _line(name: str, values: Sequence[str], names: int, widths: Sequence[int]) -> str:

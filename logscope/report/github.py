@@ -7,6 +7,8 @@ from logscope.report.checks import checks
 from logscope.report.harmless import clip, folded
 
 _LONGEST = 1000
+_GROUPS = {"args", "env", "versions", "host", "configs", "files"}
+"""Checks that become warnings; errors and stages are said by the root error and the causes."""
 
 
 def diff_github(explanation: Explanation) -> str:
@@ -25,7 +27,7 @@ def diff_github(explanation: Explanation) -> str:
         text = f"{cause.title}. {cause.mechanism}{remedy}"
         lines.append(_command("error", f"cause {cause.rank}: {cause.subject}", text, path, place))
     for check in checks(diff):
-        if check.result == "failed":
+        if check.result == "failed" and check.group.partition("-")[0] in _GROUPS:
             title = f"{check.group}: {clip(check.name, 100)}"
             lines.append(_command("warning", title, check.text, path, check.line))
     return "\n".join(lines) + "\n"

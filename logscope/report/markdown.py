@@ -204,7 +204,7 @@ def _run(stored: StoredRun, origins: Mapping[str, str]) -> str:
     parts = [f"## {headline(stored)}: {escaped(run.reason)}", "\n".join(facts), _root_of(stored)]
     stages = [
         f"| {span.stage.value} | {duration(span.seconds)} | {'yes' if span.complete else 'no'} |"
-        for span in run.stages
+        for span in sorted(run.stages, key=lambda each: each.first_line)
         if span.rank == ""
     ]
     if stages:

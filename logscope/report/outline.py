@@ -22,7 +22,7 @@ from logscope.compare.records import (
 )
 from logscope.report.harmless import folded, harmless, value_text
 from logscope.report.names import duration, figure
-from parsers.records import Json
+from parsers.records import EventRole, Json
 
 SHOWN_ROWS = 12
 """Rows of a section that are shown at first; the others are folded with a count."""
@@ -89,9 +89,9 @@ def sections(diff: RunDiff) -> tuple[Section, ...]:
         Section("configs", "Model configs", _value_rows(diff.configs)),
         Section("files", "Model files", _value_rows(diff.files)),
         Section("mismatches", "Contradictions inside the failing run", _fold_long(_mismatch_rows(diff))),
-        Section("validations", "Errors and warnings", _validation_rows(diff.validations)),
+        Section("validations", "Errors and warnings", _validation_rows(diff)),
         Section("stages", "Stages", tuple(_stage_row(change) for change in diff.stages)),
-        Section("throughput", "Throughput and memory", tuple(map(_metric_row, diff.metrics))),
+        Section("throughput", "Throughput and memory", _metric_rows(diff)),
     )
     return tuple(section for section in every if section.rows)
 
@@ -152,11 +152,12 @@ def _mismatch_row(mismatch: Mismatch) -> Row:
     return Row(sign, folded(mismatch.text), note=_joined(notes), is_folded=mismatch.in_good_too)
 
 
-def _validation_rows(changes: Sequence[ValidationChange]) -> tuple[Row, ...]:
-    return _fold_long([_validation_row(change) for change in changes])
+def _validation_rows(diff: RunDiff) -> tuple[Row, ...]:
+    echoes = {event.fingerprint for event in diff.bad.run.events if event.role is EventRole.ECHO}
+    return _fold_long([_validation_row(change, change.fingerprint in echoes) for change in diff.validations])
 
 
-def _validation_row(change: ValidationChange) -> Row:
+def _validation_row(change: ValidationChange, is_echo: bool) -> Row:
     signs = {"new": "!" if change.level == "error" else "+", "promoted": "!", "gone": "-", "known": "="}
     kind = f"{harmless(change.type)}: " if change.type and not change.message.startswith(change.type) else ""
     notes = [f"{change.status} {change.level}"]
@@ -166,8 +167,10 @@ def _validation_row(change: ValidationChange) -> Row:
         notes.append(f"raised since {change.introduced_in}")
     if change.benign:
         notes.append("in good launches too")
+    if is_echo:
+        notes.append("an echo of another error")
     notes.append(change.explanation)
-    hidden = change.benign or change.status in ("known", "gone")
+    hidden = change.benign or is_echo or change.status in ("known", "gone")
     line = change.good_line if change.status == "gone" else change.line
     name = kind + folded(change.message)
     return Row(signs.get(change.status, "?"), name, note=_joined(notes), is_folded=hidden, line=line)
@@ -205,14 +208,27 @@ def _reached(reached: bool, seconds: float | None) -> str:
     return "reached" if seconds is None else duration(seconds)
 
 
-def _metric_row(change: MetricChange) -> Row:
+def _metric_rows(diff: RunDiff) -> tuple[Row, ...]:
+    """Figures within the noise are worth a look only where both runs served."""
+    both_served = diff.good is not None and diff.good.run.ready and diff.bad.run.ready
+    return tuple(_metric_row(change, both_served) for change in diff.metrics)
+
+
+def _metric_row(change: MetricChange, both_served: bool) -> Row:
     sign = "~" if change.is_significant else "="
     if change.good is None or change.bad is None:
         sign = "?"
     notes = [] if change.ratio is None else [f"x {change.ratio:.2f}"]
     notes.append(change.noise)
     good, bad = figure(change.good, change.unit), figure(change.bad, change.unit)
-    return Row(sign, harmless(change.metric), good, bad, _joined(notes), is_folded=sign != "~")
+    return Row(
+        sign,
+        harmless(change.metric),
+        good,
+        bad,
+        _joined(notes),
+        is_folded=sign == "?" or (sign == "=" and not both_served),
+    )
 
 
 def _fold_long(rows: Sequence[Row]) -> tuple[Row, ...]:

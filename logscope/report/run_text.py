@@ -91,9 +91,9 @@ def _stages(spans: Sequence[StageSpan], ink: Ink) -> list[str]:
     if not shown:
         return []
     lines = ["", ink.paint("Stages", "title")]
-    for span in shown:
+    for span in sorted(shown, key=lambda each: each.first_line):
         sign = "=" if span.complete else "!"
-        memory = f", {figure(span.mem_gb)} GB taken" if span.mem_gb is not None else ""
+        memory = f", {figure(span.mem_gb)} GB taken" if figure(span.mem_gb) not in ("0", "?") else ""
         left = f", {figure(span.avail_gb)} GB left" if span.avail_gb is not None else ""
         end = "" if span.complete else ", did not end"
         rank = f" {harmless(span.rank)}" if span.rank else ""
