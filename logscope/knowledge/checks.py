@@ -97,7 +97,8 @@ def _judge(good: ReleaseView, bad: ReleaseView, match: Match) -> _Judgement:
     flipped = flips(site, [one.site for one in _close(same, site)], good, bad)
     if flipped:
         return _Judgement("default-flipped", match, pair, flipped)
-    if pair.site.guard != site.guard:
+    # A helper that can also only warn carries a condition of its own.
+    if pair.site.guard != site.guard or ("t" in pair.site.flags) != ("t" in site.flags):
         return _Judgement("guard-changed", match, pair)
     return _Judgement("unchanged" if pair.is_same_text else "reworded", match, pair)
 

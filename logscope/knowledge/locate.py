@@ -247,8 +247,24 @@ def by_wording(view: ReleaseView, message: Message) -> Located:
     if not found:
         return _near(view, message) or Located((), NONE, "foreign: no check of this release has this text")
     found.sort(key=lambda one: _rank(one, message), reverse=True)
-    best = [one for one in found if _rank(one, message)[:3] == _rank(found[0], message)[:3]]
+    best = _plainest([one for one in found if _rank(one, message)[:3] == _rank(found[0], message)[:3]])
     return Located(tuple(best), UNIQUE if len(best) == 1 else SHARED)
+
+
+def _plainest(found: Sequence[Match]) -> list[Match]:
+    """One match a site; of a function's sites those with the fewest wordings.
+
+    Where a name is given several messages in turn, the later sites are taken to print the earlier ones too.
+    """
+    fewest: dict[tuple[str, str], int] = {}
+    for one in found:
+        place = (one.site.path, one.site.function)
+        fewest[place] = min(fewest.get(place, len(one.site.templates)), len(one.site.templates))
+    kept: dict[int, Match] = {}
+    for one in found:
+        if len(one.site.templates) == fewest[one.site.path, one.site.function]:
+            kept.setdefault(one.site.row, one)
+    return list(kept.values())
 
 
 def _near(view: ReleaseView, message: Message) -> Located | None:
