@@ -250,7 +250,7 @@ class CarefulReader:
 
     def _take_bar(self, builder: RunBuilder, number: int, part: int, piece: Piece, carried: Carried) -> None:
         milestone = bar_milestone(piece.bar.label if piece.bar is not None else "")
-        if milestone is None or builder.has_milestone(milestone[0], ""):
+        if milestone is None or not builder.is_first_bar(milestone[0]):
             return
         line = Line(
             number,

@@ -14,14 +14,10 @@ from parsers.blocks import BatchRows, RequestRows
 from parsers.failures import FailureReader
 from parsers.records import (
     Argument,
-    Conclusion,
-    Coverage,
     EnvVar,
-    Event,
     Line,
     Milestone,
     Progress,
-    Run,
     Stage,
 )
 from parsers.rules.access import AccessLine
@@ -29,8 +25,6 @@ from parsers.rules.args import Banner
 from parsers.rules.batches import BatchLine
 from parsers.rules.milestones import MilestoneHit
 from parsers.rules.starts import Start
-from parsers.stages import stage_spans
-from parsers.times import given_out, is_dated
 from parsers.versions import VersionEvidence
 
 MAX_MILESTONES = 20_000
@@ -64,7 +58,7 @@ _CERTAIN = (
     "usage: launch_server.py",
 )
 """Begins of messages that only an SGLang server prints, and that are no milestones."""
-_DRAFTED = frozenset(
+DRAFTED = frozenset(
     {
         "distributed-begin",
         "distributed-end",
@@ -108,6 +102,8 @@ class RunBuilder:
     banner_complete: bool = False
     env: dict[str, EnvVar] = field(default_factory=dict)
     milestones: list[Milestone] = field(default_factory=list)
+    bars: set[str] = field(default_factory=set)
+    """Kinds of progress bars that were seen."""
     loads: dict[str, int] = field(default_factory=dict)
     stage: Stage | None = None
     has_ended: bool = False
@@ -215,7 +211,7 @@ class RunBuilder:
         role = hit.role
         if hit.name == "load-begin" and self.ready_line is None:
             self.loads[line.rank] = self.loads.get(line.rank, 0) + 1
-        if hit.name in _DRAFTED and not role and self.ready_line is None and self.loads.get(line.rank, 0) > 1:
+        if hit.name in DRAFTED and not role and self.ready_line is None and self.loads.get(line.rank, 0) > 1:
             role = "draft"
         if hit.name == "ready" and self.ready_line is None:
             self.ready_line, self.ready_at = line.number, line.at
@@ -240,13 +236,16 @@ class RunBuilder:
             self.take_milestone(replace(hit, name="ready", stage=Stage.SERVING), line)
 
     def _add(self, milestone: Milestone) -> None:
-        if len(self.milestones) < MAX_MILESTONES:
+        if len(self.milestones) < MAX_MILESTONES or milestone.name not in DRAFTED:
             self.milestones.append(milestone)
         if self.stage is None or _ORDER[milestone.stage] > _ORDER[self.stage]:
             self.stage = milestone.stage
 
-    def has_milestone(self, name: str, rank: str) -> bool:
-        return any(one.name == name and one.rank == rank for one in self.milestones)
+    def is_first_bar(self, name: str) -> bool:
+        """True once for each kind of progress bar."""
+        is_first = name not in self.bars
+        self.bars.add(name)
+        return is_first
 
     def take_batch(self, batch: BatchLine, line: Line, keep_row: bool) -> None:
         """Take a Prefill or Decode line."""
@@ -295,6 +294,22 @@ class RunBuilder:
         ):
             self.has_notebook_marks = True
 
+    @property
+    def carrier(self) -> str:
+        """The carrier that stands outermost before most lines."""
+        name = max(self.carriers, key=lambda one: self.carriers[one], default="")
+        if not name and self.has_notebook_marks:
+            return "notebook"
+        return name or "plain"
+
+    @property
+    def model_path(self) -> str | None:
+        """The model as the arguments name it."""
+        for argument in self.arguments:
+            if argument.name == "model_path" and isinstance(argument.value, str):
+                return argument.value
+        return None
+
     def see_rank(self, rank: str, number: int) -> None:
         if rank and rank not in self.ranks and not rank.startswith("Rank "):
             self.ranks[rank] = number
@@ -316,74 +331,6 @@ class RunBuilder:
             last_good_request_line=self.last_good_request_line,
             is_torn_at_end=is_torn_at_end,
         )
-
-    def build(self, ordinal: int, is_torn_at_end: bool) -> Run:
-        """The finished record."""
-        progress = self.progress(is_torn_at_end)
-        conclusion: Conclusion = self.failures.conclude(progress)
-        last_at = self.last_own_at or self.last_at
-        milestones = tuple(self._with_roles())
-        return Run(
-            ordinal=ordinal,
-            first_line=self.first_line,
-            last_line=self.last_line,
-            label=self.label,
-            carrier=self._carrier(),
-            outcome=conclusion.outcome,
-            ready=conclusion.ready,
-            stage=conclusion.stage,
-            reason=conclusion.reason,
-            started_at=given_out(self.first_own_at) or given_out(self.first_at),
-            ready_at=given_out(self.ready_at),
-            ended_at=given_out(last_at) or given_out(self.last_at),
-            version=self.versions.guess((one.name for one in self.arguments), self.banner_complete),
-            model_path=self._model_path(),
-            ranks=tuple(self.ranks),
-            server_args=self.arguments,
-            server_args_line=self.banner_line,
-            server_args_complete=self.banner_complete,
-            env=tuple(self.env.values()),
-            root_error=conclusion.root_error,
-            events=tuple(_dated(event) for event in conclusion.events),
-            milestones=tuple(replace(one, at=given_out(one.at)) for one in milestones),
-            stages=stage_spans(milestones, last_at, self.last_line),
-            coverage=Coverage(
-                lines=self.lines,
-                understood=self.understood,
-                unknown=self.lines - self.understood,
-                torn=self.torn,
-                masked=self.masked,
-            ),
-        )
-
-    def _with_roles(self) -> list[Milestone]:
-        drafted = {rank for rank, loads in self.loads.items() if loads > 1}
-        return [
-            replace(one, role="target")
-            if one.name in _DRAFTED and not one.role and one.rank in drafted
-            else one
-            for one in self.milestones
-        ]
-
-    def _carrier(self) -> str:
-        if not self.carriers:
-            return "plain"
-        name = max(self.carriers, key=lambda one: self.carriers[one])
-        if not name and self.has_notebook_marks:
-            return "notebook"
-        return name or "plain"
-
-    def _model_path(self) -> str | None:
-        for argument in self.arguments:
-            if argument.name == "model_path" and isinstance(argument.value, str):
-                return argument.value
-        return None
-
-
-def _dated(event: Event) -> Event:
-    if is_dated(event.at) and is_dated(event.last_at):
-        return event
-    return replace(event, at=given_out(event.at), last_at=given_out(event.last_at))
 
 
 def _is_same_engine(first: tuple[Argument, ...], second: tuple[Argument, ...]) -> bool:

@@ -15,6 +15,7 @@ from parsers.launches import RunBuilder
 from parsers.order import is_newest_first, oldest_first
 from parsers.reader import ByteDecoder, LineCutter, read_blocks
 from parsers.records import ParsedLog, Run
+from parsers.runs import build_run
 
 if TYPE_CHECKING:
     from parsers.hot.feeder import HotFeeder
@@ -205,9 +206,7 @@ class LogReader:
     def _runs(self, is_torn: bool) -> tuple[Run, ...]:
         chosen = self._careful.chosen_builders()
         last_line = max((builder.last_line for builder in chosen), default=0)
-        return tuple(
-            builder.build(builder.ordinal, is_torn and builder.last_line == last_line) for builder in chosen
-        )
+        return tuple(build_run(builder, is_torn and builder.last_line == last_line) for builder in chosen)
 
 
 def read_log(
