@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from logscope.knowledge import library
+from logscope.knowledge.catalogue import Catalogue
 from logscope.knowledge.periods import periods
 from logscope.knowledge.records import ArgumentFact, Life
 
@@ -26,10 +27,34 @@ def argument_life(name: str) -> Life | None:
     if shipped is None or held is None:
         return None
     spans = periods(held["default"], shipped.releases)
-    to = next((new for old, new, _, _ in shipped.arguments["renames"] if old == name), None)
-    renamed = next((row for row in shipped.arguments["renames"] if row[1] == name), None)
-    told = f"renamed from {renamed[0]} in {shipped.releases[renamed[2]]} ({renamed[3]})" if renamed else ""
-    return Life(name, "arg", spans[0].first, spans[-1].last, spans, to, renamed[0] if renamed else None, told)
+    rows = shipped.arguments["renames"]
+    to = next((new for old, new, _, _ in rows if old == name), None)
+    origin = next((row for row in rows if row[1] == name), None)
+    notes = [f"renamed from {origin[0]} in {shipped.releases[origin[2]]} ({origin[3]})"] if origin else []
+    notes += _retired_flags(name, shipped)
+    return Life(
+        name,
+        "arg",
+        spans[0].first,
+        spans[-1].last,
+        spans,
+        to,
+        origin[0] if origin else None,
+        "; ".join(notes),
+    )
+
+
+def _retired_flags(name: str, shipped: Catalogue) -> list[str]:
+    """What the releases say of flags of this argument that they no longer like."""
+    own = f"--{name.replace('_', '-')}"
+    notes: list[str] = []
+    for flag, changes in shipped.arguments["retired"].items():
+        for since, told in changes:
+            if told is not None and (flag == own or told[0] == name):
+                instead = f", {told[1]} instead" if told[1] else ""
+                notes.append(f"{flag} is deprecated since {shipped.releases[since]}{instead}")
+                break
+    return notes
 
 
 def renamed_arguments(good_version: str | None, bad_version: str | None) -> Mapping[str, str]:

@@ -134,7 +134,9 @@ def _is_flag(atom: Guarded, view: ReleaseView) -> bool:
 
 
 def _avoid(atom: Guarded, is_env_flag: bool) -> str | None:
-    """The value with which the condition does not hold; None where its polarity is not known."""
+    """The value that avoids the branch by itself; None where none does, or the polarity is not known."""
+    if not atom.is_enough:
+        return None
     if atom.operator in _AVOIDS:
         wanted = _AVOIDS[atom.operator]
         return wanted if atom.kind == "env" else wanted.capitalize()

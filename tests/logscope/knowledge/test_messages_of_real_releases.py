@@ -53,7 +53,9 @@ def _told(case: Case) -> ValidationFinding:
 
 
 def _is_right(case: Case, told: ValidationFinding) -> bool:
-    return told.finding in case.findings and (not case.gate or case.gate in [gate.name for gate in told.gates])
+    return told.finding in case.findings and (
+        not case.gate or case.gate in [gate.name for gate in told.gates]
+    )
 
 
 def _is_boldly_wrong(case: Case, told: ValidationFinding) -> bool:
@@ -67,15 +69,28 @@ def test_the_table_is_large_enough_and_has_every_finding() -> None:
     cases = _cases()
 
     assert len(cases) >= 60
-    expected = {"new", "promoted", "demoted", "default-flipped", "guard-changed", "reworded", "unchanged", "foreign"}
+    expected = {
+        "new",
+        "promoted",
+        "demoted",
+        "default-flipped",
+        "guard-changed",
+        "reworded",
+        "unchanged",
+        "foreign",
+    }
     assert expected <= {finding for case in cases for finding in case.findings}
 
 
 def test_nine_in_ten_are_right_and_none_boldly_wrong() -> None:
     told = [(case, _told(case)) for case in _cases()]
 
-    wrong = [(case.message[:60], case.findings, one.finding) for case, one in told if not _is_right(case, one)]
-    bold = [(case.message[:60], case.findings, one.finding) for case, one in told if _is_boldly_wrong(case, one)]
+    wrong = [
+        (case.message[:60], case.findings, one.finding) for case, one in told if not _is_right(case, one)
+    ]
+    bold = [
+        (case.message[:60], case.findings, one.finding) for case, one in told if _is_boldly_wrong(case, one)
+    ]
     assert bold == []
     assert len(wrong) <= len(told) // 10, wrong
 
@@ -84,7 +99,9 @@ def test_nine_in_ten_are_right_and_none_boldly_wrong() -> None:
     ("good", "bad", "finding"),
     [("0.5.0rc2", "0.5.9", "default-flipped"), ("0.5.6", "0.5.9", "unchanged"), ("0.3.0", "0.5.9", "new")],
 )
-def test_the_same_message_has_another_answer_for_another_good_release(good: str, bad: str, finding: str) -> None:
+def test_the_same_message_has_another_answer_for_another_good_release(
+    good: str, bad: str, finding: str
+) -> None:
     message = (
         "ValueError: Warning: Target model's context_length (262144) is greater than "
         "the derived context_length (131072). ..."
