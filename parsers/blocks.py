@@ -116,8 +116,8 @@ class RequestRows:
         tail = (access.method, access.path, access.status)
         self._tail.append(self._tails.setdefault(tail, len(self._tails)))
 
-    def take(self, ordinal: int) -> RequestBlock:
-        """The rows as a block; none are left."""
+    def take(self, ordinal: int, after: int = 0) -> RequestBlock | None:
+        """The rows as a block, those after a line; none are left. None when there was none."""
         import numpy as np  # see BatchRows.take
 
         columns: dict[str, np.ndarray] = {
@@ -125,9 +125,12 @@ class RequestRows:
             "at": np.array(self._at, dtype=np.int64).view("datetime64[us]"),
             "tail": np.array(self._tail, dtype=np.int32),
         }
-        block = RequestBlock(ordinal, columns, tuple(self._tails))
+        if after:
+            is_new = columns["line"] > after
+            columns = {name: column[is_new] for name, column in columns.items()}
+        tails = tuple(self._tails)
         self._clear()
-        return block
+        return RequestBlock(ordinal, columns, tails) if len(columns["line"]) else None
 
     def drop(self) -> None:
         """Forget the rows."""

@@ -78,10 +78,19 @@ class LogReader:
         twin._careful.finish()
         twin.on_batches, twin.on_requests = self.on_batches, self.on_requests
         if self._given_line < twin._number:
-            twin._give_rows(full_only=False)
+            twin._careful.chosen_builders()  # numbers a run that is only likely, so that its rows can go
+            twin._give_rows(full_only=False, after=self._given_line)
             is_last_open = open_line is not None and twin._careful.last_row_line != twin._number
             self._given_line = twin._number - is_last_open
         return twin._parsed(is_torn=open_line is not None)
+
+    def forget_open_line(self) -> int:
+        """Rows that `result` gave of an unfinished last line come again once it is complete.
+
+        Gives the last line whose rows do not come again: whoever keeps rows drops the later ones.
+        """
+        self._given_line = min(self._given_line, self._number)
+        return self._given_line
 
     def _copy(self) -> LogReader:
         twin: LogReader = pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
@@ -159,12 +168,13 @@ class LogReader:
         for number, raw in held:
             self._careful.take(number, raw, number > self._given_line)
 
-    def _give_rows(self, full_only: bool) -> None:
+    def _give_rows(self, full_only: bool, after: int = 0) -> None:
+        """Give rows out; ``after``: rows up to this line were given by an earlier result."""
         for builder in self._careful.touched_builders():
             if len(builder.batches) and (not full_only or len(builder.batches) >= BLOCK_ROWS):
                 self._give_batches(builder)
             if len(builder.requests) and (not full_only or builder.requests.is_full):
-                self._give_requests(builder)
+                self._give_requests(builder, after)
 
     def _give_batches(self, builder: RunBuilder) -> None:
         if self.on_batches is None:
@@ -172,13 +182,15 @@ class LogReader:
         else:
             self.on_batches(builder.batches.take(builder.ordinal))
 
-    def _give_requests(self, builder: RunBuilder) -> None:
+    def _give_requests(self, builder: RunBuilder, after: int) -> None:
         if not builder.ordinal and self.on_requests is not None and not builder.requests.is_full:
             return  # an access line alone makes no run yet
         if self.on_requests is None or not builder.ordinal:
             builder.requests.drop()
         else:
-            self.on_requests(builder.requests.take(builder.ordinal))
+            block = builder.requests.take(builder.ordinal, after)
+            if block is not None:
+                self.on_requests(block)
 
     def _parsed(self, is_torn: bool) -> ParsedLog:
         runs = self._runs(is_torn)

@@ -153,3 +153,18 @@ def test_standard_input_is_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Standard())
 
     assert read_log(open_log("-")).lines == 3
+
+
+def test_access_lines_of_a_run_that_is_only_likely_are_given_once() -> None:
+    lines: list[int] = []
+    reader = LogReader(on_requests=lambda block: lines.extend(int(line) for line in block.columns["line"]))
+
+    reader.feed(b"Starting, command='python3 -m sglang_router.launch_router --port 1'\n")
+    reader.feed(b'[2026-02-03 04:05:06] INFO:     127.0.0.1:1 - "POST /generate HTTP/1.1" 200 OK\n')
+    first = reader.result()
+    reader.feed(b'[2026-02-03 04:05:07] INFO:     127.0.0.1:1 - "POST /generate HTTP/1.1" 200 OK\n')
+    second = reader.result()
+    reader.result()
+
+    assert [len(log.runs) for log in (first, second)] == [1, 1]
+    assert lines == [2, 3]
