@@ -48,6 +48,8 @@ class Candidate:
     """True when the context says that the process ends with it."""
     is_certain: bool = True
     """False for a class that was read from a cut traceback."""
+    is_headed: bool = False
+    """True when its first line had a head: written by a logger and not printed."""
     note: str = ""
     """Why this exception of its chain was taken."""
     frames: tuple[Frame, ...] = ()

@@ -252,6 +252,8 @@ class FailureReader:
             taken.rule.weight, taken.rule.id, type_name, taken.message, line.text.strip(), taken.rule.level,
             Occurrence(line.number, line.rank, line.at, stage),
         )  # fmt: skip
+        if candidate.count == 1:
+            candidate.is_headed = line.has_head
         if taken.rule.weight in _DUMPING or taken.rule.id == "crash-diagnostics":
             self._dumps[line.label] = _Dump(candidate)
 

@@ -96,9 +96,26 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
         return Verdict(occurrence, Fate.OUTLIVED, "the ready line came later")
     if marks.own_ready is not None and is_client_like(candidate, occurrence):
         return Verdict(occurrence, Fate.OUTSIDE, "printed around a ready server, without server code in it")
+    if _is_printed_text(candidate, occurrence, marks):
+        return Verdict(
+            occurrence, Fate.OUTSIDE, "printed around a ready server that went on, without a traceback"
+        )
     if candidate.weight in FATAL_WEIGHTS or candidate.is_fatal:
         return Verdict(occurrence, Fate.OPEN, "")
     return _went_on(candidate, occurrence, progress)
+
+
+def _is_printed_text(candidate: Candidate, occurrence: Occurrence, marks: Marks) -> bool:
+    """A bare line after ready, by no logger and with no end of the server after it: generated text, a client."""
+    if (
+        candidate.rule != "bare-exception"
+        or candidate.is_headed
+        or occurrence.rank
+        or marks.own_ready is None
+    ):
+        return False
+    ends = [line for line in (marks.sigquit, marks.kill) if line is not None and line > occurrence.line]
+    return occurrence.line > marks.own_ready and not ends
 
 
 def _went_on(candidate: Candidate, occurrence: Occurrence, progress: Progress) -> Verdict:

@@ -129,7 +129,7 @@ ECHO_RULES: tuple[MessageRule, ...] = (
             "Killed process",
             "Out Of Memory",
         ),
-        r"[Oo]ut of memory: Killed process|oom[-_]kill|OOMKilled|Killed process \d+ \("
+        r"[Oo]ut of memory: Killed process|(?<!result ')oom[-_]kill(?!er)|OOMKilled|Killed process \d+ \("
         r"|task \d+: Out Of Memory",
         "[81234.5] Out of memory: Killed process 4242 (sglang::schedul) total-vm:1kB, anon-rss:2kB",
         "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:1kB",
@@ -142,13 +142,14 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "shell-killed",
         Weight.KILL,
-        "Killed",
+        ("Killed", "killed"),
         r"^(?:\S+: line \d+: +\d+ |\[\d+\][+-]? +(?:\d+ +)?|srun: error: \S+: tasks? [\d,-]+: |zsh: |bash: )?"
         r"[Kk]illed\b(?! process)(?:\s*$|\s+(?:python|sglang|nohup|CUDA|env|bash|sh|\S+/)\S*.*|\s{2,}\S.*)",
         "Killed",
         "./run.sh: line 9:    41 Killed                  python3 -m sglang.launch_server",
         "srun: error: node7: task 3: Killed",
         "[1]+  Killed                  nohup python -m sglang.launch_server",
+        "zsh: killed     python -m sglang.launch_server",
         type="SIGKILL",
     ),
     rule(
@@ -164,6 +165,27 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         flags=0,
     ),
     rule(
+        "unit-killed",
+        Weight.KILL,
+        ("code=killed", "OOM killer", "oom-kill", "low on memory"),
+        r"code=killed, status=9|killed by the OOM killer|Failed with result 'oom-kill'"
+        r"|killed due to the node running low on memory",
+        "sglang.service: Main process exited, code=killed, status=9/KILL",
+        "sglang.service: A process of this unit has been killed by the OOM killer.",
+        "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+        type="SIGKILL",
+    ),
+    rule(
+        "unit-failed",
+        Weight.CONSEQUENCE,
+        ("code=exited", "Failed with result", "code=dumped"),
+        r"Main process exited, code=(?:exited|dumped)|Failed with result '(?:exit-code|core-dump|signal"
+        r"|timeout)'",
+        "sglang.service: Main process exited, code=exited, status=1/FAILURE",
+        "sglang.service: Failed with result 'exit-code'.",
+        type="systemd",
+    ),
+    rule(
         "srun-error",
         Weight.CONSEQUENCE,
         ("srun: error:", "srun: Job step", "srun: Force"),
@@ -175,11 +197,24 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "job-cancelled",
         Weight.STOP,
-        ("CANCELLED AT", "DUE TO TIME LIMIT", "DUE TO PREEMPTION", "Stopping container", "SignalException"),
+        (
+            "CANCELLED AT",
+            "DUE TO TIME LIMIT",
+            "DUE TO PREEMPTION",
+            "Stopping container",
+            "SignalException",
+            "failed liveness probe",
+            "failed startup probe",
+            "Stopping sglang",
+        ),
         r"CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|^Stopping container"
-        r"|SignalException: Process \d+ got signal: (?:15|2)",
+        r"|SignalException: Process \d+ got signal: (?:15|2)|failed (?:liveness"
+        r"|startup) probe, will be restarted"
+        r"|^(?:systemd\[\d+\]: )?Stopping sglang\S*",
         "slurmstepd: error: *** STEP 7.0 ON node7 CANCELLED AT 2026-02-03T04:05:06 DUE TO TIME LIMIT ***",
         "torch.distributed.elastic.multiprocessing.api.SignalException: Process 44 got signal: 15",
+        "Container sglang failed liveness probe, will be restarted",
+        "Stopping sglang.service - demo server...",
         type="cancelled",
     ),
     rule(

@@ -70,7 +70,7 @@ ERROR_RULES: tuple[MessageRule, ...] = (
     ),
     rule(
         "not-enough-memory",
-        Weight.ERROR,
+        Weight.WRAPPER,
         ("Not enough memory. Please try", "out of memory. Try to lower", "memory leak detected"),
         r"^(?P<message>Not enough memory\. Please try.*|(?:Prefill|Decode) out of memory\. Try to lower.*"
         r"|.{0,60}memory leak detected.*)",

@@ -97,6 +97,31 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         "Test CUDA failure demo.cu:66 'out of memory'",
     ),
     rule(
+        "cuda-error-line",
+        Weight.NATIVE,
+        (
+            "CUDA error",
+            "CUDA Error",
+            "HIP error",
+            "HIP Error",
+            "CUDA runtime error",
+            "ROCm error",
+            "NPU error",
+        ),
+        r"^(?:\[[^\]]{1,60}\] )?(?P<message>(?P<type>(?:CUDA|HIP|ROCm)(?: runtime)? [Ee]rror)(?:: | \("
+        r"| at | in |, ).*)",
+        "CUDA Error: no kernel image is available for execution on the device (209) /x/decode.cuh: line 77",
+        "CUDA error (/x/demo.cu:88): an illegal memory access was encountered",
+    ),
+    rule(
+        "nvshmem",
+        Weight.NATIVE,
+        ("non-zero status", "NULL value"),
+        r"^(?P<message>\S{1,300}\.(?:cu|cpp|c|h):(?:\d+: ?)?.{0,200}(?:non-zero status|NULL value).*)",
+        "/x/nvshmem/host/init/init.cu:810: non-zero status: 7 nvshmem bootstrap failed",
+        type="NVSHMEM",
+    ),
+    rule(
         "curesult",
         Weight.NATIVE,
         ("CUresult error", "CUDA_ERROR_", "cudaError_t"),

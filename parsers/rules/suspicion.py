@@ -21,7 +21,8 @@ TRIGGERS: tuple[str, ...] = (
     "event loop", "back-off", "crashloop", "curesult", "cuda_error", "acl api", "aclnn", "inner error",
     "ccl warn", "remoteerror", "broken pipe", "terminate called", "ion fault", "ess fault",
     "generation config", "backoff", "stopping container", "dump signal", "signal", "unexpected",
-    "didn't finish", "not connected", "hip error", "remote peer",
+    "didn't finish", "not connected", "hip error", "remote peer", "non-zero status", "null value",
+    "code=exited", "code=dumped", "low on memory", "probe", "stopping",
 )  # fmt: skip
 """In lower case. A line without any of them is no error or warning, glog and c10d letters apart."""
 
