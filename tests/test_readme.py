@@ -18,6 +18,8 @@ from logscope.cli.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FIRST_DIFF = ["diff", "sample_logs/s02_ok_eagle3.log", "sample_logs/s03_fail_eagle3_context_len.log"]
+SHOWN = 45
+"""Lines of the first diff that the README shows: verdict, root error, first cause and remedy."""
 
 
 def _commands() -> str:
@@ -36,7 +38,8 @@ def _first_diff(folder: Path) -> str:
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    return f"```console\n$ logscope {' '.join(FIRST_DIFF)}\n{done.stdout}```"
+    shown = "\n".join(done.stdout.splitlines()[:SHOWN])
+    return f"```console\n$ logscope {' '.join(FIRST_DIFF)} | head -n {SHOWN}\n{shown}\n```"
 
 
 def _part(text: str, mark: str) -> str:
