@@ -53,9 +53,9 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
     weigh_by_history(candidates, scene, history)
     if scene.clues.has_error:
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
-        if best < _CERTAIN:
+        if best < _CERTAIN and not any(candidate.is_filler for candidate in candidates):
             candidates.append(fallback_candidate(scene, best))
-        else:
+        elif best >= _CERTAIN:
             candidates = [candidate for candidate in candidates if not candidate.is_filler]
         _add_known_remedies(candidates, scene)
     kept = _kept(candidates)

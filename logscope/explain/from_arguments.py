@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from logscope.compare.noise import INERT_ARGUMENTS
 from logscope.compare.records import ArgumentChange, Change
@@ -10,8 +10,9 @@ from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quotes, root_quote
 from logscope.explain.remedies import back_to_good
-from logscope.explain.scene import Scene, could_matter, family, is_switch, was_typed
-from logscope.knowledge.mechanisms import MechanismFact, mechanisms_of
+from logscope.explain.scene import Scene, could_matter, family, is_off, is_switch, was_typed
+from logscope.knowledge.mechanisms import MechanismFact, directions_of, mechanisms_of
+from parsers.records import Json
 
 _INNER = 4
 """Frames this near to where the error was raised tell what failed; those further out tell who called."""
@@ -37,7 +38,7 @@ def argument_candidate(row: ArgumentChange, scene: Scene) -> Candidate:
     candidate.asks = ("arg", row.name, row.bad)
     _score_names(row, scene, candidate)
     _score_parts_of_server(row, scene, candidate)
-    _score_atlas(row.name, scene, candidate)
+    _score_atlas(row, scene, candidate)
     _score_change(row, scene, candidate)
     candidate.mechanism = _mechanism(row, scene, candidate)
     candidate.quote(root_quote(scene), *argument_quotes(scene, row.name))
@@ -116,13 +117,45 @@ def _score_parts_of_server(row: ArgumentChange, scene: Scene, candidate: Candida
         candidate.add("feeds the stage", 0.05, f"it takes effect in stage {stage}", links=False)
 
 
-def _score_atlas(name: str, scene: Scene, candidate: Candidate) -> None:
+def _score_atlas(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
     for place, hit in enumerate(scene.matches):
-        if name in hit.rule.evidence_args:
-            # A rule with a long list of arguments says less of each.
-            points = (0.22 if len(hit.rule.evidence_args) <= 5 else 0.16) * (1.0 if place == 0 else 0.6)
-            candidate.add("known failure", points, f"{hit.rule.title}: {name} is among what usually changed")
-            return
+        if row.name in hit.rule.evidence_args:
+            # A rule with a long list of arguments says less of each, and names the likelier ones first.
+            points = 0.22 if len(hit.rule.evidence_args) <= 5 else 0.16
+            points -= 0.01 * min(hit.rule.evidence_args.index(row.name), 5)
+            points *= 1.0 if place == 0 else 0.6
+            candidate.add(
+                "known failure", points, f"{hit.rule.title}: {row.name} is among what usually changed"
+            )
+            break
+    if scene.matches:
+        score_direction(row, directions_of(scene.matches[0].rule.id), candidate)
+
+
+def score_direction(row: ArgumentChange, directions: Mapping[str, str], candidate: Candidate) -> None:
+    """A change towards the failure speaks for it, one away from it against it."""
+    wanted, moved = directions.get(row.name), direction(row.good, row.bad)
+    if wanted is None or not moved:
+        return
+    if wanted == moved:
+        candidate.add("towards the failure", 0.12, f"{row.name} went {moved}, which leads there")
+    elif {wanted, moved} in ({"up", "down"}, {"on", "off"}):
+        candidate.add(
+            "away from the failure", -0.15, f"{row.name} went {moved}, which leads away", links=False
+        )
+
+
+def direction(good: Json, bad: Json) -> str:
+    """``up`` or ``down`` for numbers, ``on`` or ``off`` for switches and names; '' for anything else."""
+    if is_off(good) != is_off(bad):
+        return "off" if is_off(bad) else "on"
+    if isinstance(good, bool) or isinstance(bad, bool):
+        return ""
+    if isinstance(good, int | float) and isinstance(bad, int | float):
+        if good > 0 > bad:
+            return "off"  # -1 switches such limits off
+        return "up" if bad > good else "down"
+    return ""
 
 
 def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:

@@ -167,7 +167,7 @@ def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candida
     subject = " ".join(fill(hit.rule.cause_subject or hit.rule.id, values).split())
     candidate = Candidate(hit.rule.cause_kind or "other", subject, title)
     # A rule without a cause of its own says what happened, not why: it only stands above 'unexplained'.
-    points = hit.rule.cause_score if hit.rule.cause_kind else 0.36 if scene.diff.good is not None else 0.45
+    points = hit.rule.cause_score if hit.rule.cause_kind else 0.36
     candidate.add("known failure", points * weight, hit.rule.root_signal or hit.rule.title)
     candidate.is_filler = not hit.rule.cause_kind
     signal = hit.rule.root_signal

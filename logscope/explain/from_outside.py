@@ -14,12 +14,12 @@ from logscope.explain.evidence import (
     milestone_quote,
     noted,
 )
-from logscope.explain.from_arguments import argument_title
+from logscope.explain.from_arguments import argument_title, score_direction
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import back_to_good, from_atlas
 from logscope.explain.scene import Scene, family, was_typed
 from logscope.knowledge.atlas import atlas
-from logscope.knowledge.mechanisms import mechanisms_of
+from logscope.knowledge.mechanisms import directions_of, mechanisms_of
 from parsers.records import Outcome
 
 _OUTSIDE_RULES = {Outcome.HUNG: "hang-before-ready", Outcome.KILLED: "killed-by-orchestrator"}
@@ -116,6 +116,7 @@ def pressure_candidates(scene: Scene) -> Iterator[Candidate]:
                 "another model", 0.15, "other weights change memory and kernels of every later stage"
             )
         _memory_parts(row.name, scene, candidate)
+        score_direction(row, directions_of("gpu-oom-graph-capture"), candidate)
         candidate.mechanism = f"{row.name} {facts[0].how}; the run ended in stage {stage} without an error."
         candidate.quote(*argument_quotes(scene, row.name), milestone_quote(last_milestone(scene.bad), "bad"))
         candidate.remedies = back_to_good(row)

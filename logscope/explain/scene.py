@@ -78,10 +78,11 @@ def was_typed(row: ArgumentChange) -> bool:
 
 def is_switch(row: ArgumentChange) -> bool:
     """True for the argument that switched a family of arguments on or off."""
-    return any(row.name == switch for _, switch in FAMILIES) and _is_off(row.good) != _is_off(row.bad)
+    return any(row.name == switch for _, switch in FAMILIES) and is_off(row.good) != is_off(row.bad)
 
 
-def _is_off(value: Json) -> bool:
+def is_off(value: Json) -> bool:
+    """True for a value that switches its feature off."""
     return value is None or value is False or value in ("", "null", "none", "None")
 
 
@@ -115,7 +116,7 @@ def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> S
         matches=tuple(hit for hit in hits if hit.score >= best - _CLOSE),
         finding=root_finding(diff.bad, diff.good),
         seen=seen,
-        first_bad=_first_bad(diff, history, clues.fingerprint),
+        first_bad=_first_bad(diff, history, clues.fingerprint) if seen is not None and seen.runs else None,
     )
 
 

@@ -19,7 +19,9 @@ def verdict(scene: Scene, causes: Sequence[Cause]) -> str:
     diff, run = scene.diff, scene.bad.run
     if not diff.matters and diff.good is not None:
         return "Nothing that matters differs" + (f" ({_count_noise(diff)})." if _count_noise(diff) else ".")
-    if scene.clues.has_error or run.outcome in (Outcome.FAILED, Outcome.KILLED, Outcome.HUNG):
+    if not scene.clues.has_error and run.outcome not in (Outcome.READY, Outcome.RUNNING):
+        return _without_error(scene, causes)
+    if scene.clues.has_error or run.outcome is Outcome.FAILED:
         return f"{_what_happened(scene)}{_because(causes)}{_since(scene, causes)}."
     moved = moved_figures(scene)
     if moved:
@@ -29,17 +31,25 @@ def verdict(scene: Scene, causes: Sequence[Cause]) -> str:
         if suspect is not None:
             return f"Ready, but {figure_text(suspect)}, {suspect.noise}; likeliest: {causes[0].title}."
         return _ready(diff)
-    return f"{run.reason or 'The log does not tell how the run ended'}{_because(causes)}.".replace("..", ".")
+    return _without_error(scene, causes)
+
+
+def _without_error(scene: Scene, causes: Sequence[Cause]) -> str:
+    """How a run ended that names no error, and whether anything differs."""
+    ended = next((cause.title for cause in causes if cause.kind in ("other", "host")), "")
+    told = ended or scene.bad.run.reason.rstrip(".") or "the log does not tell how the run ended"
+    text = told[:1].upper() + told[1:]
+    if causes and causes[0].kind not in ("other", "host"):
+        return f"{text}; likeliest: {causes[0].title}."
+    if scene.diff.good is not None and scene.changes == 0 and scene.is_all_known:
+        return f"{text}; nothing of the configuration differs from the good run."
+    return f"{text}."
 
 
 def _what_happened(scene: Scene) -> str:
     run = scene.bad.run
     stage = f" in stage {run.stage}" if run.stage is not None else ""
     when = " after it was ready" if run.ready else ""
-    if run.outcome is Outcome.HUNG:
-        return f"Hung{stage}{when}"
-    if run.outcome is Outcome.KILLED:
-        return f"Killed{stage}{when}"
     if scene.clues.has_error:
         return f"Failed{stage if not when else ''}{when} with {scene.clues.type or 'an error'}"
     return f"Failed{stage}{when}"

@@ -43,9 +43,19 @@ def _held() -> dict[str, Any]:
 
 @cache
 def figure_feeds() -> Mapping[str, Mapping[str, float]]:
-    """Figure -> the arguments that move it (``*`` stands for any text), with how directly they do, 0 to 1."""
+    """Figure -> the arguments that move it (``*`` stands for any text) and how directly, 0 to 1."""
     feeds: Mapping[str, Mapping[str, float]] = _held()["figures"]
     return feeds
+
+
+@cache
+def directions_of(rule_id: str) -> Mapping[str, str]:
+    """Argument -> the direction of change that leads to this known failure: ``up``, ``down``, ``on``, ``off``."""
+    found: dict[str, str] = {}
+    for fact in _held()["directions"].values():
+        if rule_id in fact["rules"]:
+            found.update(fact["args"])
+    return found
 
 
 @cache

@@ -201,7 +201,12 @@ class ListHistory:
         return Baseline(good.run_id, "the last ready run", 1.0, first_bad=self._first_bad)
 
     def seen_before(self, fingerprint: str, run_id: RunId) -> Seen:
-        return self._seen or Seen(0, None, None, ())
+        if self._seen is not None:
+            return self._seen
+        roots = [run.run.root_error for run in self.runs if run.run_id != run_id]
+        return Seen(
+            sum(root is not None and root.fingerprint == fingerprint for root in roots), None, None, ()
+        )
 
     def contrast(self, run_id: RunId, kind: str, name: str, value: Json, fingerprint: str) -> Contrast:
         return self._contrasts.get(name, Contrast(0, 0, 0, 0))

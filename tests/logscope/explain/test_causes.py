@@ -8,6 +8,7 @@ import pytest
 
 from logscope.compare import compare
 from logscope.explain import explain
+from logscope.explain.from_arguments import direction
 from logscope.explain.records import Cause, Explanation
 from logscope.store.records import Contrast, Seen, StoredRun
 from parsers.records import Outcome, Stage
@@ -461,3 +462,50 @@ def test_a_first_failure_without_any_good_run_still_has_a_cause() -> None:
     _, bad = seed_pair()
 
     assert first(None, bad).subject == "draft.max_position_embeddings"
+
+
+def test_a_change_towards_the_failure_stands_above_one_away_from_it() -> None:
+    failure = error(
+        "CUDA out of memory. Tried to allocate 2 GiB", "torch.OutOfMemoryError", stage=Stage.SERVING
+    )
+    good = make_run(
+        "good", {"mem_fraction_static": 0.8, "max_running_requests": 64, "chunked_prefill_size": 4096}
+    )
+    bad = make_run(
+        "bad",
+        {"mem_fraction_static": 0.7, "max_running_requests": 256, "chunked_prefill_size": 8192},
+        [failure],
+        milestones=[milestone("args", 8), milestone("ready", 40)],
+    )
+
+    told = explained(good, bad)
+
+    order = [cause.subject for cause in told.causes if cause.kind == "arg"]
+    assert order[-1] == "mem_fraction_static"
+    assert set(order[:2]) == {"max_running_requests", "chunked_prefill_size"}
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "word"),
+    [
+        (1, 2, "up"),
+        (0.9, 0.8, "down"),
+        (None, "EAGLE3", "on"),
+        (True, False, "off"),
+        (8192, -1, "off"),
+        ("a", "b", ""),
+    ],
+)
+def test_directions_of_a_change(good: Any, bad: Any, word: str) -> None:
+    assert direction(good, bad) == word
+
+
+def test_a_run_that_just_stops_is_told_with_its_stage() -> None:
+    good = make_run("good", {"tp_size": 1}, argv=ARGV)
+    bad = make_run("bad", {"tp_size": 1}, outcome=Outcome.UNKNOWN, ready=False, stage=Stage.LOAD, argv=ARGV)
+
+    told = explained(good, bad)
+
+    assert told.verdict == (
+        "The log stops in stage load and names no error; nothing of the configuration differs from the good run."
+    )
