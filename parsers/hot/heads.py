@@ -88,10 +88,10 @@ def _pieces(shape: bytes) -> tuple[_Piece, ...]:
 
 @dataclass(slots=True)
 class HeadLines:
-    """Lines whose head was taken; arrays run over them, in line order."""
+    """What stands before the message of each line of a block."""
 
-    rows: Places
-    """Index of each line in its block."""
+    has_head: Mask
+    """True for lines with an accepted prefix and a full date; nothing is told of other lines."""
     bodies: Places
     """Where the message begins."""
     at: NDArray[np.int64]
@@ -102,18 +102,6 @@ class HeadLines:
     tag_sizes: Places
     prefixes: NDArray[np.int32]
     """Index into ``HeadTaker.prefixes``."""
-
-    def only(self, kept: Mask | Places) -> HeadLines:
-        """The chosen lines."""
-        return HeadLines(
-            self.rows[kept],
-            self.bodies[kept],
-            self.at[kept],
-            self.tags[kept],
-            self.tag_starts[kept],
-            self.tag_sizes[kept],
-            self.prefixes[kept],
-        )
 
 
 class HeadTaker:
@@ -151,6 +139,8 @@ class HeadTaker:
         """
         order = sorted(range(len(self.prefixes)), key=lambda index: -self.prefixes[index].size)
         found = np.full(starts.size, -1, dtype=np.int32)
+        if len(order) == 1:
+            return found + self.prefixes[0].stands_at(text, starts)
         left = np.arange(starts.size)
         for index in order:
             same = self.prefixes[index].stands_at(text, starts[left])
@@ -160,20 +150,18 @@ class HeadTaker:
                 break
         return found
 
-    def take(self, text: Text, starts: Places, rows: Places, prefixes: NDArray[np.int32]) -> HeadLines:
-        """Read time and rank text behind the given prefixes; lines without a full date drop out."""
-        sizes = np.array([prefix.size for prefix in self.prefixes], dtype=np.int64)
-        times = starts[rows] + sizes[prefixes]
+    def take(self, text: Text, starts: Places, prefixes: NDArray[np.int32]) -> HeadLines:
+        """Read time and rank text behind the given prefixes."""
+        sizes = np.array([*(prefix.size for prefix in self.prefixes), 0], dtype=np.int64)
+        times = starts + (sizes[0] if len(self.prefixes) == 1 else sizes[prefixes])
         loaded = text.ahead(times, 4)
-        at, valid = _times(loaded)
-        after, next_word = times + (TIME_SIZE - 1), behind(loaded, TIME_SIZE - 1)
-        if not valid.all():
-            rows, prefixes, after = rows[valid], prefixes[valid], after[valid]
-            at, next_word = at[valid], next_word[valid]
-        next_word = _take_milliseconds(text, after, at, next_word)
-        sizes, tags = self._take_tags(text, after, next_word)
-        lines = HeadLines(rows, after + sizes + 1, at, tags, after, sizes, prefixes)
-        return lines if sizes.all() else lines.only(sizes > 0)
+        at, has_head = _times(loaded)
+        has_head &= prefixes >= 0
+        after = times + (TIME_SIZE - 1)
+        next_word = _take_milliseconds(text, after, at, behind(loaded, TIME_SIZE - 1))
+        tag_sizes, tags = self._take_tags(text, after, next_word)
+        has_head &= tag_sizes > 0
+        return HeadLines(has_head, after + tag_sizes + 1, at, tags, after, tag_sizes, prefixes)
 
     def _take_tags(self, text: Text, after: Places, next_word: Words) -> tuple[Places, NDArray[np.int32]]:
         """Sizes and codes of the rank texts; a size of 0 where none ends in a bracket and a blank."""

@@ -119,14 +119,15 @@ class HotLane:
         starts, ends = _cut(text, block, self.buffer.line_ends(len(block)))
         heads = self._heads(block, text, starts, ends, eye)
         first = text.at(heads.bodies)
+        ranks = [*self.heads.ranks, None]  # the last one for lines without a known rank text, code -1
+        is_read = heads.has_head & np.array([rank is not None for rank in ranks], dtype=np.bool_)[heads.tags]
         taken: list[_Taken] = []
-        is_read = np.array([rank is not None for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
         for key in BATCH_KEYS:
             places = np.flatnonzero((first == word(key)) & is_read)
             if places.size:
                 taken += self._batches(key, block, text, places, heads, ends, eye)
-        is_parent = np.array([rank == "" for rank in self.heads.ranks], dtype=np.bool_)[heads.tags]
-        places = np.flatnonzero((first == word(ACCESS_KEY)) & is_parent)
+        is_read &= np.array([rank == "" for rank in ranks], dtype=np.bool_)[heads.tags]
+        places = np.flatnonzero((first == word(ACCESS_KEY)) & is_read)
         requests = self._requests(block, text, places, heads, ends, eye)
         batches = _in_line_order(taken, heads)
         is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
@@ -140,11 +141,10 @@ class HotLane:
         learned: list[int] = []
         if unknown.size and self.refused < _MOST_PREFIX_TRIALS:
             learned = self._learn_prefixes(block, text, starts, ends, unknown, prefixes, eye)
-        rows = np.flatnonzero(prefixes >= 0)
-        if learned:
-            rows = np.setdiff1d(rows, np.array(learned, dtype=np.int64), assume_unique=True)
-        lines = self.heads.take(text, starts, rows, prefixes[rows])
-        return self._with_tags(text, lines, eye)
+        lines = self.heads.take(text, starts, prefixes)
+        lines.has_head[learned] = False
+        self._learn_tags(text, lines, eye)
+        return lines
 
     def _learn_prefixes(
         self,
@@ -177,20 +177,19 @@ class HotLane:
             prefixes[left] = self.heads.find_prefixes(text, starts[left])
         return learned
 
-    def _with_tags(self, text: Text, lines: HeadLines, eye: CarefulEye) -> HeadLines:
-        """Learn the rank texts that are new; lines whose rank text is no rank of a kind we know drop out."""
+    def _learn_tags(self, text: Text, lines: HeadLines, eye: CarefulEye) -> None:
+        """Learn the rank texts that are new."""
         for _ in range(_MOST_TRIALS * 8):
-            unknown = np.flatnonzero(lines.tags < 0)
+            unknown = np.flatnonzero(lines.has_head & (lines.tags < 0))
             if not unknown.size:
-                return lines
+                return
             first = int(unknown[0])
             start, size = int(lines.tag_starts[first]), int(lines.tag_sizes[first])
-            tag = text.at(start + 8 * np.arange(size // 8 + 1)).tobytes()[:size]
+            tag = text.raw[start : start + size].tobytes()
             if not self.heads.add_tag(tag, eye.rank(tag)):
-                break
+                return
             found = self.heads.tags.codes(text, lines.tag_starts[unknown], lines.tag_sizes[unknown])
             lines.tags[unknown] = found
-        return lines.only(lines.tags >= 0)
 
     def _batches(
         self,
@@ -212,7 +211,7 @@ class HotLane:
         trials = 0
         while places.size and trials < _MOST_TRIALS and len(known) < _MOST_TEMPLATES:
             first, places = int(places[0]), places[1:]
-            template_or_none = eye.template(block[heads.bodies[first] : ends[heads.rows[first]]])
+            template_or_none = eye.template(block[heads.bodies[first] : ends[first]])
             if template_or_none is None or template_or_none in known:
                 trials += 1
                 continue
@@ -223,7 +222,7 @@ class HotLane:
     def _requests(
         self, block: bytes, text: Text, places: Places, heads: HeadLines, ends: Places, eye: CarefulEye
     ) -> RequestRows:
-        stops = ends[heads.rows[places]]
+        stops = ends[places]
         bodies = heads.bodies[places]
 
         def read(index: int) -> AccessLine | None:
@@ -232,7 +231,7 @@ class HotLane:
         codes = self.access.take(text, bodies, stops, read)
         kept = codes >= 0
         places = places[kept]
-        return RequestRows(heads.rows[places], heads.at[places], heads.prefixes[places], codes[kept])
+        return RequestRows(places, heads.at[places], heads.prefixes[places], codes[kept])
 
 
 def _cut(text: Text, block: bytes, stops: Places) -> tuple[Places, Places]:
@@ -250,7 +249,7 @@ def _run(
     template: Template, text: Text, places: Places, heads: HeadLines, ends: Places, taken: list[_Taken]
 ) -> Places:
     """Take the lines that pass one template; the places of the others."""
-    passed, values = templates.run(template, text, heads.bodies[places], ends[heads.rows[places]])
+    passed, values = templates.run(template, text, heads.bodies[places], ends[places])
     if passed.all():
         taken.append(_Taken(places, template.kind, values))
         return places[:0]
@@ -263,7 +262,7 @@ def _run(
 
 def _in_line_order(taken: list[_Taken], heads: HeadLines) -> BatchRows:
     """Put what the templates gave into one order, by line."""
-    is_batch: Mask = np.zeros(heads.rows.size, dtype=np.bool_)
+    is_batch: Mask = np.zeros(heads.tags.size, dtype=np.bool_)
     for part in taken:
         is_batch[part.places] = True
     order = np.flatnonzero(is_batch)
@@ -275,5 +274,5 @@ def _in_line_order(taken: list[_Taken], heads: HeadLines) -> BatchRows:
         kinds[at] = part.kind
         groups.append((at, part.values))
     return BatchRows(
-        heads.rows[order], heads.at[order], heads.tags[order], heads.prefixes[order], kinds, groups
+        order, heads.at[order], heads.tags[order], heads.prefixes[order], kinds, groups
     )

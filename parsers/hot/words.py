@@ -89,8 +89,29 @@ class Buffer:
 
     def line_ends(self, size: int) -> Places:
         """Where each of the first `size` bytes is a line's end."""
-        is_end = np.equal(self._raw[:size], 10, out=self._is_end[:size])
-        return np.flatnonzero(is_end)
+        room = -(-size // 8) * 8
+        is_end = np.equal(self._raw[:room], 10, out=self._is_end[:room])
+        is_end[size:] = False
+        flags: Words = is_end.view(np.uint64)  # eight at a time: most have no line's end
+        places = np.flatnonzero(flags != 0)
+        left = flags[places]
+        ends = _lowest(places, left)
+        while True:
+            left &= left - _ONE
+            more = np.flatnonzero(left)
+            if not more.size:
+                return ends
+            places, left = places[more], left[more]
+            others = _lowest(places, left)
+            ends = np.insert(ends, np.searchsorted(ends, others), others)
+
+
+def _lowest(places: Places, flags: Words) -> Places:
+    """The byte of the lowest bit that is set in each word, given the words' places."""
+    lowest = flags & (~flags + _ONE)
+    lowest -= _ONE
+    ends: Places = (places << 3) + (np.bitwise_count(lowest) >> 3)
+    return ends
 
 
 def word(label: bytes) -> np.uint64:
