@@ -116,7 +116,7 @@ def _judge_decode(
 
 
 def _share_apart(before: Throughput, now: Throughput, is_slower: bool) -> tuple[float, str]:
-    """Share of the lines at equal load that lie in buckets apart in this direction, and those buckets in words."""
+    """Share of the lines at equal load in buckets that are apart in this direction, and those in words."""
     left, right = _by_running(before.buckets), _by_running(now.buckets)
     lines: dict[int, int] = {}
     apart: list[int] = []

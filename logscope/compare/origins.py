@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from logscope.compare.records import Origin
-from logscope.knowledge.records import ArgumentFact, Life, ValidationFinding
+from logscope.knowledge.records import Life, ValidationFinding
 from logscope.store.records import StoredRun
-from parsers.records import Argument, Frame
+from parsers.records import Frame
 
 try:  # the facts are a room of their own; comparing works without them, only less is explained
     from logscope import knowledge as _facts
@@ -46,12 +46,6 @@ def flags_of(version: str | None) -> Mapping[str, str]:
     return told if isinstance(told, Mapping) else {}
 
 
-def argument_fact(name: str, version: str | None) -> ArgumentFact | None:
-    """The argument as the release declares it."""
-    told = _call("argument_fact", name, version) if version else None
-    return told if isinstance(told, ArgumentFact) else None
-
-
 def argument_life(name: str) -> Life | None:
     """Over which releases the argument lives."""
     told = _call("argument_life", name)
@@ -62,12 +56,6 @@ def env_life(name: str) -> Life | None:
     """Over which releases SGLang reads the variable."""
     told = _call("env_life", name)
     return told if isinstance(told, Life) else None
-
-
-def env_default(name: str, version: str | None) -> str | None:
-    """The default of a variable in a release; None when it is unknown."""
-    told = _call("env_default", name, version) if version else None
-    return told if isinstance(told, str) else None
 
 
 def validation_finding(
@@ -87,16 +75,3 @@ def validation_finding(
 def _call(name: str, *values: object) -> object:
     function = getattr(_facts, name, None)
     return None if function is None else function(*values)
-
-
-__all__ = [
-    "Argument",
-    "argument_fact",
-    "argument_life",
-    "argument_origins",
-    "env_default",
-    "env_life",
-    "flags_of",
-    "renamed_arguments",
-    "validation_finding",
-]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from logscope.compare.noise import INERT_ARGUMENTS
 from logscope.compare.records import ArgumentChange, Change
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
@@ -207,8 +206,3 @@ def _family(switch: str, members: Sequence[ArgumentChange], scene: Scene) -> Can
     candidate.asks = ("arg", switch, master.bad)
     candidate.remedies = back_to_good(master)
     return candidate
-
-
-def is_inert(name: str) -> bool:
-    """True for arguments of logs, names and metrics."""
-    return name in INERT_ARGUMENTS

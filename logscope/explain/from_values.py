@@ -12,7 +12,7 @@ from logscope.compare.records import ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import noted, root_quote, warned_before
-from logscope.explain.remedies import config_back, env_back, flag_of, from_gate, version_back
+from logscope.explain.remedies import config_back, env_back, from_gate, version_back
 from logscope.explain.scene import Scene
 from logscope.knowledge.mechanisms import mechanisms
 from logscope.knowledge.records import Gate
@@ -339,8 +339,3 @@ def file_candidates(scene: Scene) -> Iterator[Candidate]:
             root_quote(scene), noted(f"{row.role} {row.name}: {show(row.good)} -> {show(row.bad)}")
         )
         yield candidate
-
-
-def flag_text(name: str) -> str:
-    """The flag of an argument, for sentences."""
-    return flag_of(name)

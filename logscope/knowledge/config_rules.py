@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from pathlib import Path
 
 from logscope.errors import SourceError
 from logscope.knowledge.records import AtlasRemedy, ConfigRule
@@ -37,15 +36,6 @@ def config_rules() -> tuple[ConfigRule, ...]:
         resources.files("logscope.knowledge").joinpath("data/config_rules.json").read_text(encoding="utf-8")
     )
     return _rules(json.loads(text), "config_rules.json")
-
-
-def read_config_rules(path: Path) -> tuple[ConfigRule, ...]:
-    """Rules of a file of the user's. Raises SourceError that names the rule and what is wrong with it."""
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{path}: not readable as rules: {error}") from error
-    return _rules(held, str(path))
 
 
 def _rules(held: Json, where: str) -> tuple[ConfigRule, ...]:

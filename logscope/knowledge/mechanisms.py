@@ -50,7 +50,7 @@ def figure_feeds() -> Mapping[str, Mapping[str, float]]:
 
 @cache
 def directions_of(rule_id: str) -> Mapping[str, str]:
-    """Argument -> the direction of change that leads to this known failure: ``up``, ``down``, ``on``, ``off``."""
+    """Argument -> the change that leads to this known failure: ``up``, ``down``, ``on``, ``off``."""
     found: dict[str, str] = {}
     for fact in _held()["directions"].values():
         if rule_id in fact["rules"]:
