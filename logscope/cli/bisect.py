@@ -77,12 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from logscope.record.launches import launch_of, usual_seconds, with_suspicion
+    from logscope.record.launches import launch_of, usual_seconds, with_shell_notes, with_suspicion
 
     store = store_path(options)
     good, bad = launch_of(options.good, store), launch_of(options.bad, store)
     changes = changes_between(good.spec, bad.spec, _fixed(options.command))
-    changes = with_suspicion(changes, good, bad, store)
+    changes = with_suspicion(with_shell_notes(changes, good, bad, os.environ), good, bad, store)
     seconds = usual_seconds(good, store)
     is_json = options.format == "json"
     if options.dry_run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from logscope.compare import noise
 from logscope.context import Context, context_path, read_context
 from logscope.errors import LogScopeError, SourceError
 from logscope.record.changes import ChangeSet, LaunchChange, LaunchSpec, spec_of
+from logscope.record.environment import kept_environment
 
 if TYPE_CHECKING:
     from logscope.compare.records import RunDiff
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from logscope.store import Store
     from logscope.store.records import StoredRun
 
+_TELLING = ("SGLANG_", "SGL_", "NCCL_", "CUDA_", "HF_", "TORCH_", "PYTORCH_")
 _INERT_WEIGHT = 0.01
 _PLAIN_WEIGHT = 0.1
 
@@ -56,6 +59,22 @@ def with_suspicion(changes: ChangeSet, good: GivenLaunch, bad: GivenLaunch, stor
         for change in changes.changes
     )
     return dataclasses.replace(changes, changes=weighed)
+
+
+def with_shell_notes(
+    changes: ChangeSet, good: GivenLaunch, bad: GivenLaunch, shell: Mapping[str, str]
+) -> ChangeSet:
+    """Says which variables of this shell reach every try though neither run had them."""
+    if good.context is None or bad.context is None or good.context.env is None or bad.context.env is None:
+        return changes
+    known = {*good.context.env, *bad.context.env}
+    strange = sorted(
+        name for name in kept_environment(shell) if name.startswith(_TELLING) and name not in known
+    )
+    notes = tuple(
+        f"{name} is set in this shell and in neither run: it holds in every try" for name in strange
+    )
+    return dataclasses.replace(changes, notes=changes.notes + notes)
 
 
 def usual_seconds(good: GivenLaunch, store: Path) -> float | None:

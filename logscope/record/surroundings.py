@@ -45,7 +45,7 @@ class Surroundings:
         self._watched = watched
         self._tell = tell
         self._lock = threading.Lock()
-        self._context = first_context(watched)
+        self._context = Context(start_time=_now())
         self._thread = threading.Thread(target=self._collect, name="surroundings", daemon=True)
 
     def start(self) -> None:
@@ -65,8 +65,7 @@ class Surroundings:
         self._thread.join(_JOIN_SECONDS)
 
     def _collect(self) -> None:
-        self._update()
-        for part in (_packages, _machine, _models, _devices):
+        for part in (_command, _packages, _machine, _models, _devices):
             try:
                 self._update(**part(self._watched))
             except Exception as error:  # the outermost edge of a worker: the launch must not notice
@@ -83,18 +82,15 @@ class Surroundings:
                 self._tell(f"{self._watched.path} not written: {error}")
 
 
-def first_context(watched: Watched) -> Context:
-    """What is known before the start; takes no time worth speaking of."""
-    env = watched.masker.env(kept_environment(watched.env, watched.keep_env))
-    return Context(
-        argv=watched.masker.words(watched.words),
-        env=env,
-        host=platform.node() or None,
-        kernel=kernel(),
-        image=image(watched.env),
-        facts={"cwd": str(Path.cwd())},
-        start_time=_now(),
-    )
+def _command(watched: Watched) -> dict[str, object]:
+    return {
+        "argv": watched.masker.words(watched.words),
+        "env": watched.masker.env(kept_environment(watched.env, watched.keep_env)),
+        "host": platform.node() or None,
+        "kernel": kernel(),
+        "image": image(watched.env),
+        "facts": {"cwd": str(Path.cwd())},
+    }
 
 
 def _packages(watched: Watched) -> dict[str, object]:

@@ -18,11 +18,13 @@ import pytest
 from logscope.cli.main import main
 from logscope.context import Context, write_context
 from logscope.record.changes import changes_between, spec_of
-from parsers.records import Json
+from logscope.store import Store
+from parsers.records import Json, Outcome
 
 Answer = dict[str, Any]
 """What the command prints as JSON."""
 
+_SAMPLES = Path(__file__).parents[3] / "sample_logs"
 _SERVER = Path(__file__).parent / "stand_in" / "launch_server.py"
 _GOOD = "--model-path /m --mem-fraction-static 0.8 --max-running-requests 16 --log-level info --tp 1"
 _BAD = (
@@ -48,6 +50,7 @@ class Case:
         monkeypatch.setenv("HIDDEN_RULE", str(self.rule))
         monkeypatch.setenv("LOGSCOPE_DB", str(folder / "store.duckdb"))
         monkeypatch.chdir(folder)
+        monkeypatch.setattr("logscope.record.trial._SETTLE_SECONDS", 0.1)
 
     def hide(self, *fails_with: str, **more: Json) -> None:
         self.rule.write_text(json.dumps({"fails_with": list(fails_with), **more}))
@@ -358,3 +361,42 @@ def _of_the_test(case: Case) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_tries_are_in_the_store_afterwards(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    case.hide("--tp=2")
+    words = case.words(case.line("--tp 1"), case.line("--tp 2 --dtype auto"))
+    words.remove("--no-ingest")
+
+    code, answer = case.run(words, capsys)
+
+    facts = Store.open(case.folder / "store.duckdb", read_only=True).facts()
+    assert code == 0
+    assert 2 <= len(facts) <= len(answer["tries"])  # logs of the same bytes are one run
+    assert {fact.outcome for fact in facts} == {Outcome.FAILED, Outcome.READY}
+
+
+def test_causes_of_the_diff_are_tried_first(capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = (
+        _SAMPLES / f"{name}.log" for name in ("r03_ok_more_requests", "r06_fail_mem_fraction_too_small")
+    )
+
+    assert main(["bisect", str(good), str(bad), "--dry-run", "--format", "json"]) == 0
+
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["changes"][0]["name"] == "mem_fraction_static"
+    assert plan["changes"][0]["suspicion"] > 0.3
+    assert plan["planned_seconds"] == pytest.approx(plan["planned_tries"] * 22)
+
+
+def test_variable_of_this_shell_that_neither_run_had_is_named(
+    case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SGLANG_STRANGE", "1")
+    good, bad = (
+        _SAMPLES / f"{name}.log" for name in ("r03_ok_more_requests", "r06_fail_mem_fraction_too_small")
+    )
+
+    assert main(["bisect", str(good), str(bad), "--dry-run"]) == 0
+
+    assert "SGLANG_STRANGE is set in this shell" in capsys.readouterr().out

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from logscope.record.follow import GrowingFile
-from logscope.record.watching import Watcher, WatchEvent
+from logscope.record.watching import Watcher, WatchEvent, usual_of
+from logscope.store import Store
 from logscope.store.records import SetupSpread, Spread
 from parsers.records import Run, Stage
 
@@ -152,6 +153,20 @@ def test_stage_that_took_longer_than_in_any_good_run_is_marked(tmp_path: Path) -
     assert done[Stage.ENV].is_outside
     assert not done[Stage.KV_CACHE].is_outside
     assert done[Stage.WARMUP].usual is None
+
+
+def test_usual_times_come_from_good_runs_of_the_same_setup(tmp_path: Path) -> None:
+    store = Store.in_memory()
+    store.ingest([_SAMPLES / "r01_ok_baseline.log", _SAMPLES / "r03_ok_more_requests.log"])
+    replay = Replay(tmp_path / "a.log", find_usual=lambda run: usual_of(store, run))
+
+    replay.write(_lines("r06_fail_mem_fraction_too_small"))
+
+    done = {event.stage: event.usual for event in replay.events if event.kind == "stage-done"}
+    usual = done[Stage.ENV]
+    assert usual is not None
+    assert usual.runs >= 1
+    assert 0 < usual.low <= usual.high < 60
 
 
 def test_log_that_never_comes_is_a_hang(tmp_path: Path) -> None:
