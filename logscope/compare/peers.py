@@ -38,8 +38,8 @@ class Peers:
 
 
 def peers_of(history: RunHistory, bad: StoredRun, good: StoredRun | None) -> Peers:
-    """Looks at the run list only: cheap also with thousands of runs."""
-    if good is None:
+    """Looks at the run list, and only when `bad` got ready: a failed launch has no figures to judge."""
+    if good is None or not bad.run.ready:
         return Peers()
     rows = [row for row in history.facts() if row.mark not in ("bad", "skip")]
     here = {row.run_id: row for row in rows}

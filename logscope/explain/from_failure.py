@@ -142,7 +142,8 @@ def known_failure_candidates(scene: Scene) -> Iterator[Candidate]:
     place = 0
     for hit in scene.matches:
         if place < (_MOST_KNOWN if hit.rule.cause_kind else 1):
-            candidate = known_failure(hit, scene, 1.0 if place == 0 else 0.6)
+            is_own = hit.rule.origin != "package"
+            candidate = known_failure(hit, scene, 1.0 if place == 0 or is_own else 0.6)
             _weigh_shards(candidate, scene)
             yield candidate
             place += 1

@@ -18,6 +18,7 @@ _DURABILITY = {
     "last resort": "last resort",
 }
 _TO_TYPE = re.compile(r"--[a-z][\w-]+(?:[ =][\w./]+)?|\b[A-Z][A-Z0-9_]{4,}=\S+|pip install \S+|ulimit -n \d+")
+_TAKES_AWAY = re.compile(r"(?:drop|remove|leave out|without)\b", re.IGNORECASE)
 _MARK = re.compile(r"\{(\w+)\}")
 
 
@@ -33,6 +34,8 @@ def from_rule(remedy: AtlasRemedy, values: Mapping[str, str]) -> Remedy:
     if not apply:
         found = _TO_TYPE.search(action)
         apply = found.group(0).rstrip(".,;)") if found else ""
+        if apply and _TAKES_AWAY.match(action):
+            apply = f"drop {apply}"
     return Remedy(
         action=action[:1].upper() + action[1:],
         apply=apply,

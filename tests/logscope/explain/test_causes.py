@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -509,3 +511,41 @@ def test_a_run_that_just_stops_is_told_with_its_stage() -> None:
     assert told.verdict == (
         "The log stops in stage load and names no error; nothing of the configuration differs from the good run."
     )
+
+
+def test_a_rule_of_the_user_s_own_is_a_cause_with_its_remedy(tmp_path: Path) -> None:
+    rule = {
+        "id": "share-gone",
+        "title": "The model share is not mounted",
+        "patterns": ["No such file or directory: '/share/(?P<model>[^']+)'"],
+        "cause": {"kind": "host", "subject": "share", "title": "no share for {model}", "score": 0.9},
+        "remedies": [["mount /share", "quick", "the storage is up", "none"]],
+    }
+    (tmp_path / "own.json").write_text(json.dumps({"rules": [rule]}))
+    failure = error("[Errno 2] No such file or directory: '/share/demo'", "FileNotFoundError")
+    good, bad = make_run("good", {"tp_size": 1}), make_run("bad", {"tp_size": 1}, [failure])
+    history = ListHistory(good, bad)
+
+    told = explain(compare(history, bad, good), history, tmp_path / "own.json")
+
+    assert told.causes[0].title == "no share for demo"
+    assert told.causes[0].remedies[0].action == "Mount /share"
+
+
+def test_rules_of_the_configuration_folder_are_taken_by_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from logscope.config import config_dir
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    config_dir().mkdir(parents=True)
+    rule = {
+        "id": "ours",
+        "title": "Our own",
+        "patterns": ["in its own way"],
+        "cause": {"kind": "host", "score": 0.9},
+    }
+    (config_dir() / "rules.json").write_text(json.dumps([rule]))
+    bad = make_run("bad", {"tp_size": 1}, [error("it broke in its own way", "RuntimeError")])
+
+    assert first(make_run("good", {"tp_size": 1}), bad).title == "Our own"
