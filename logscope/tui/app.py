@@ -38,7 +38,7 @@ class LogScopeApp(App[None]):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "help", "Help", id="app.help", key_display="?"),
-        Binding("colon", "command_palette", "Commands", show=False, id="app.palette"),
+        Binding("ctrl+p,colon", "command_palette", "Commands", show=False, id="app.palette"),
         Binding("q", "leave", "Back", id="app.back"),
         Binding("ctrl+q", "quit", "Quit", show=False, id="app.quit", priority=True),
         Binding("1", "screen('runs')", "Runs", show=False, id="app.runs"),

@@ -60,10 +60,20 @@ def _root(diff: RunDiff) -> Iterator[Row]:
         return
     text = f"{root.type}: {root.message}"
     frames = tuple(f"  {frame.file}:{frame.line} {frame.function}" for frame in root.traceback[-8:])
-    detail = (text, "", root.reason, *(("", "Traceback, innermost last:", *frames) if frames else ()))
+    more = ("", "Traceback, innermost last:", *frames) if frames else ()
     ranks = f"  [{', '.join(root.ranks)}]" if root.ranks else ""
     place = Place("bad", diff.bad.path, root.line, root.excerpt)
-    yield Row(text + ranks, Sign.ERROR, Tone.BAD, "root", (place,), detail, copy=text, is_difference=True)
+    yield Row(
+        text + ranks,
+        Sign.ERROR,
+        Tone.BAD,
+        "root",
+        (place,),
+        (text, "", root.reason),
+        more,
+        text,
+        is_difference=True,
+    )
 
 
 def _causes(explanation: Explanation) -> Iterator[Row]:

@@ -76,8 +76,10 @@ class TakenIn:
 class Service:
     """Questions about the store at `path`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience: float = 3.0) -> None:
         self.path = path
+        self.patience = patience
+        """Seconds to wait for a lock before the old data stay and the holder is named."""
 
     def runs(self) -> Sequence[RunFacts]:
         """Every run, newest first; () for a store that is not there yet."""
@@ -160,7 +162,7 @@ class Service:
     def _store(self) -> Store:
         from logscope.store import Store
 
-        return Store.open(self.path, read_only=True)
+        return Store.open(self.path, read_only=True, patience=self.patience)
 
     # -- logs -------------------------------------------------------------------------------------
 

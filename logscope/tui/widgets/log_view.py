@@ -90,6 +90,11 @@ class LogView(ScrollView, can_focus=True):
         """Line number -> ``error`` or ``warning``."""
         return self._marks
 
+    @property
+    def path(self) -> str:
+        """Path of the log; '' before one is open."""
+        return str(self._log.path) if self._log is not None else ""
+
     def line_text(self, number: int) -> str:
         """The text of a line."""
         return self._log.line(number) if self._log is not None else ""
