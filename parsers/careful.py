@@ -22,7 +22,7 @@ from parsers.rules.milestones import MilestoneHit, bar_milestone, parse_mileston
 from parsers.rules.starts import Start, launch_start
 from parsers.secrets import Masker, may_hold_secret
 from parsers.sources import Source, Sources
-from parsers.times import settle
+from parsers.times import UNDATED, settle
 
 _PLAIN = Carried((), "", None, None, "")
 
@@ -179,7 +179,7 @@ class CarefulReader:
         at = head.at
         if at is None:
             at = carried.at
-        elif at.year == 4:
+        elif at.year == UNDATED:
             at = settle(at, carried.at, source.current.last_own_at or source.current.last_at)
         body = text[head.end :]
         if head.is_bracket:
@@ -316,6 +316,7 @@ class CarefulReader:
 
     def finish(self) -> None:
         """No more lines come: close what is still open."""
+        self._has_secrets = True
         for label, held in list(self._partial.items()):
             del self._partial[label]
             source = self.sources.of(label, held.number, held.carried.names)

@@ -242,8 +242,8 @@ def _narrow(wordings: list[WordingSpan], names: frozenset[str], is_complete: boo
             None, "unknown", reason="the wordings belong to different releases: " + "; ".join(reasons)
         )
     # Releases between two that were read are not known, so the range reaches to the neighbours.
-    earliest = versions[max(0, min(low - 1, high))]
-    latest = versions[min(len(versions) - 1, max(high + 1, low))]
+    earliest = versions[min(low - 1, high)] if low else None
+    latest = versions[max(high + 1, low)] if high < len(versions) - 1 else None
     return VersionGuess(None, "range", earliest, latest, "; ".join(reasons[-4:]) or "wording of the log")
 
 

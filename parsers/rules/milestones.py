@@ -4,8 +4,9 @@ Names, in the order of a launch: ``args``, ``router-start``, ``dp-controller``, 
 ``distributed-end``, ``memory-baseline``, ``load-begin``, ``load-progress``, ``load-end``, ``hybrid-pool``,
 ``kv-reserved``, ``kv-cache``, ``state-cache``, ``memory-pool-end``, ``graph-begin``, ``graph-progress``,
 ``graph-end``, ``limits``, ``engine-timings``, ``pd-bootstrap``, ``http-started``, ``http-waiting``,
-``http-complete``, ``http-running``, ``pd-warmup``, ``ready``, ``router-ready``, ``sigterm``, ``drain``,
-``drained``, ``http-shutdown``, ``shutdown``, ``sigquit``, ``subprocess-death``.
+``http-complete``, ``http-running``, ``pd-warmup``,
+``pd-warmup-end``, ``ready``, ``router-ready``, ``sigterm``, ``drained``,
+``http-shutdown``, ``sigquit``, ``subprocess-death``.
 
 ``load-progress`` and ``graph-progress`` are the first progress bar of their kind; ``args`` is the banner.
 Only ``ready`` says that the server serves.

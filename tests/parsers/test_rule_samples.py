@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import regex
 
 from parsers import secrets
 from parsers.carrier_table import CARRIERS
 from parsers.carriers import CarrierReader
 from parsers.heads import HEADS, parse_head
-from parsers.rules import access, batches, env, starts
+from parsers.rules import access, batches, env, milestones, starts
 from parsers.rules.banner import FORMS, banner_form, read_banner
 from parsers.rules.milestone_table import MILESTONES
 from parsers.rules.milestones import parse_milestone
@@ -153,3 +154,11 @@ def test_no_sample_is_taken_by_another_kind_of_rule() -> None:
 @pytest.mark.parametrize(("line", "start"), starts.SAMPLES, ids=lambda value: str(value)[:40])
 def test_a_line_that_begins_a_launch_is_known(line: str, start: starts.Start) -> None:
     assert starts.launch_start(line) is start
+
+
+def test_the_documented_names_of_milestones_are_those_that_are_given() -> None:
+    documented = set(regex.findall(r"``([a-z-]+)``", milestones.__doc__ or ""))
+
+    given = {rule.name for rule in MILESTONES} | {"args", "load-progress", "graph-progress"}
+
+    assert documented == given
