@@ -114,27 +114,31 @@ def _compare_sglang(
         else:
             rows.append(ValueChange("sglang", one, other, Change.CHANGED, relevance=0.4))
         return
-    left, right = good.run.version, bad.run.version
-    if _are_apart(left.first, left.last, right.first, right.last):
+    left, right = _span(good), _span(bad)
+    if left is not None and right is not None and _are_apart(*left, *right):
         note = "judged from the wording of the logs"
         rows.append(
-            ValueChange(
-                "sglang",
-                one or f"{left.first} to {left.last}",
-                other or f"{right.first} to {right.last}",
-                Change.CHANGED,
-                relevance=0.3,
-                note=note,
-            )
+            ValueChange("sglang", _spoken(left), _spoken(right), Change.CHANGED, relevance=0.3, note=note)
         )
     else:
         unknown.append("sglang version: not exact in both logs")
 
 
-def _are_apart(first: str | None, last: str | None, other_first: str | None, other_last: str | None) -> bool:
+def _span(run: StoredRun) -> tuple[str, str] | None:
+    """The releases that the run can be of, first and last; None when nothing is known."""
+    if run.sglang_version:
+        return run.sglang_version, run.sglang_version
+    guess = run.run.version
+    return (guess.first, guess.last) if guess.first and guess.last else None
+
+
+def _spoken(span: tuple[str, str]) -> str:
+    first, last = span
+    return first if first == last else f"{first}..{last}"
+
+
+def _are_apart(first: str, last: str, other_first: str, other_last: str) -> bool:
     """True when two spans of releases cannot hold one release in common."""
-    if not (first and last and other_first and other_last):
-        return False
     from packaging.version import InvalidVersion, Version  # 15 ms, and few comparisons need it
 
     try:

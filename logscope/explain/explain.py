@@ -34,6 +34,7 @@ from parsers.records import Outcome
 
 _LEAST = 0.08
 """Candidates with fewer points are rows of the diff, not causes."""
+_NEAR = 0.3
 _LEAST_ARGUMENT = 0.15
 _ELSEWHERE = 0.5
 _LEAST_BESIDE = 0.3
@@ -52,6 +53,7 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
     candidates = _merged(_candidates(scene))
     weigh_by_history(candidates, scene, history)
     if scene.clues.has_error:
+        _suspect_release(candidates)
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
         if best < _CERTAIN and not any(candidate.is_filler for candidate in candidates):
             candidates.append(fallback_candidate(scene, best))
@@ -62,6 +64,14 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
     kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))
     causes = tuple(candidate.cause(rank) for rank, candidate in enumerate(kept[:_MOST], 1))
     return Explanation(diff, verdict(scene, causes), causes)
+
+
+def _suspect_release(candidates: Sequence[Candidate]) -> None:
+    """A changed release is the first suspect where nothing else comes near the error."""
+    others = max((one.points for one in candidates if one.kind != "version"), default=0.0)
+    release = next((one for one in candidates if (one.kind, one.subject) == ("version", "sglang")), None)
+    if release is not None and others < _NEAR:
+        release.add("nothing else explains it", 0.2, "no other change comes near the error", links=False)
 
 
 def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:

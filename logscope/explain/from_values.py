@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from logscope.compare.clues import has_word
 from logscope.compare.configs import config_values
 from logscope.compare.origins import env_life
-from logscope.compare.records import ValueChange
+from logscope.compare.records import Change, ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import noted, root_quote, warned_before
@@ -129,6 +129,8 @@ def _env_part(row: ValueChange, scene: Scene, candidate: Candidate) -> None:
 
 def version_candidates(scene: Scene) -> Iterator[Candidate]:
     """The release of SGLang, and each package that is tied to the error."""
+    if not any(row.name == "sglang" for row in scene.diff.versions):
+        yield from _unnamed_release(scene)
     for row in scene.diff.versions:
         if row.name == "sglang":
             yield _release_candidate(row, scene)
@@ -141,6 +143,25 @@ def version_candidates(scene: Scene) -> Iterator[Candidate]:
             yield candidate
         else:
             yield _package_candidate(row, scene)
+
+
+_ONE_SIDED = 6
+"""One release prints one set of arguments: more one-sided names than this are two releases."""
+
+
+def _unnamed_release(scene: Scene) -> Iterator[Candidate]:
+    """Two releases whose versions no log names, seen by the arguments that only one of them prints."""
+    rows = [
+        row for row in scene.diff.args if row.change in (Change.ADDED, Change.REMOVED) and row.relevance < 0.1
+    ]
+    if len(rows) <= _ONE_SIDED:
+        return
+    names = ", ".join(row.name for row in rows[:3])
+    title = f"the runs are of two SGLang releases: {len(rows)} arguments are printed by only one of them"
+    candidate = Candidate("version", "sglang", title, mechanism=f"Among them {names}.")
+    candidate.add("the release changed", 0.15, title)
+    candidate.quote(root_quote(scene))
+    yield candidate
 
 
 _FINDING_POINTS = {
@@ -159,6 +180,9 @@ def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
     title = f"sglang changed: {row.good} -> {row.bad}"
     candidate = Candidate("version", "sglang", title, asks=("version", "sglang", row.bad))
     candidate.add("the release changed", 0.15, title, links=False)
+    frame, _ = scene.clues.frame_with(("/sglang/", "sgl_kernel"))
+    if frame is not None:
+        candidate.add("raised in its code", 0.05, f"the traceback goes through {frame.function} of sglang")
     finding = scene.finding
     if finding is not None:
         points = _FINDING_POINTS.get(finding.finding, 0.0)

@@ -220,3 +220,20 @@ def test_no_difference_is_lost_and_none_invented(left: dict[str, Any], right: di
     named = {row.name for row in diff.args}
     assert differing <= named
     assert all(repr(left[name]) != repr(right[name]) for name in named & shared)
+
+
+def test_releases_known_only_as_spans_differ_when_the_spans_are_apart() -> None:
+    from dataclasses import replace
+
+    from parsers.records import VersionGuess
+
+    def of(first: str, last: str) -> Any:
+        run = make_run(first, {"tp_size": 1})
+        return replace(run, run=replace(run.run, version=VersionGuess(None, "range", first, last)))
+
+    (row,) = diff_of(of("0.4.1", "0.4.3"), of("0.5.8", "0.5.10")).versions
+    (exact,) = diff_of(make_run("g", {"tp_size": 1}, sglang_version="0.4.2"), of("0.5.8", "0.5.10")).versions
+
+    assert (row.good, row.bad) == ("0.4.1..0.4.3", "0.5.8..0.5.10")
+    assert (exact.good, exact.bad) == ("0.4.2", "0.5.8..0.5.10")
+    assert diff_of(of("0.4.1", "0.5.8"), of("0.5.8", "0.5.10")).versions == ()
