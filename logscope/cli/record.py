@@ -77,11 +77,13 @@ def _ingest(log: Path, store: Path, is_verbose: bool) -> None:
     try:
         from logscope.store import Store  # duckdb costs 0.1 s, and the launch has ended by now
 
-        Store.open(store).ingest([str(log)])
+        report = Store.open(store).ingest([str(log)])
     except KeyboardInterrupt:
         complain(f"{log} not taken into the store: interrupted; 'logscope ingest {log}' does it")
     except (LogScopeError, OSError) as error:
         complain(f"{log} not taken into the store: {error}")
     else:
-        if is_verbose:
+        for failed in report.failed:
+            complain(f"{log} not taken into the store: {failed.message}")
+        if is_verbose and not report.failed:
             sys.stderr.write(f"logscope record: {log} is in {store}\n")

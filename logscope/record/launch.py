@@ -157,7 +157,7 @@ class Launch:
                 if process.group == _group_of(self._child.pid):
                     send(process, number)
         if self._child.poll() is None:
-            os.kill(self._child.pid, number)
+            self._child.send_signal(number)
         else:
             for process in self._below:
                 send(process, number)

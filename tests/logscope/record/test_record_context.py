@@ -18,6 +18,7 @@ from logscope.record.command_line import interpreter_of, parse_command
 from logscope.record.environment import Masker, is_secret_name, kept_environment
 from logscope.record.models import find_model, list_files
 from logscope.record.packages import read_installed
+from logscope.store import Store
 from tests.logscope.record.conftest import LAUNCHER, Recorder
 
 _CONFIG = {"architectures": ["LlamaForCausalLM"], "max_position_embeddings": 4096}
@@ -53,6 +54,29 @@ def test_context_file_is_there_while_the_command_runs(recorder: Recorder) -> Non
     done = recorder.run([*own[: own.index("--") + 1], "sh", "-c", script])
 
     assert done.code == 0
+
+
+def test_recorded_launch_is_in_the_store_with_its_surroundings(recorder: Recorder) -> None:
+    own = [word for word in recorder.words("x") if word != "--no-ingest"]
+    sample = Path(__file__).parents[3] / "sample_logs" / "q06_fail_context_length.log"
+
+    done = recorder.run([*own[: own.index("--") + 1], "sh", "-c", f"cat {sample}; exit 1"], SGLANG_X="1")
+
+    assert (done.code, done.out, done.err) == (1, sample.read_bytes(), b"")
+    stored = Store.open(recorder.folder / "store.duckdb", read_only=True).load("last-failed")
+    assert stored.run.root_error is not None
+    assert stored.context is not None
+    assert stored.context.exit_code == 1
+    assert (stored.context.env or {})["SGLANG_X"] == "1"
+
+
+def test_recorded_command_that_is_no_launch_is_said_not_to_be_in_the_store(recorder: Recorder) -> None:
+    own = [word for word in recorder.words("raw", "6162") if word != "--no-ingest"]
+
+    done = recorder.run(own)
+
+    assert (done.code, done.out) == (0, b"ab")
+    assert b"not taken into the store" in done.err
 
 
 def test_secrets_are_masked_in_environment_and_command_line(recorder: Recorder) -> None:
