@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROW_GROUP = 122_880
 """Rows that DuckDB packs together; smaller inserts cost more and pack worse."""
-MOST_HELD = 1 << 25
+MOST_HELD = 1 << 24
 """Bytes of whole groups that wait in memory before the file beside the store takes them."""
 
 _SQL_NAMES = {"ordinal": "run_no", "at": "logged_at", "rank": "rank_no", "kind": "kind_no"}
@@ -185,11 +185,9 @@ def _insert(connection: DuckDBPyConnection, table: str, columns: Columns) -> Non
         return
     names = ", ".join(_SQL_NAMES.get(name, name) for name in columns)
     values = ", ".join(_value(name, column) for name, column in columns.items())
-    connection.register("new_rows", columns)
-    try:
-        connection.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM new_rows")
-    finally:
-        connection.unregister("new_rows")
+    new_rows = columns  # found by its name: a registered view would be kept, rows and all, until the commit
+    connection.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM new_rows")
+    del new_rows
 
 
 def _value(name: str, column: Array) -> str:

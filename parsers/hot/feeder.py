@@ -221,8 +221,9 @@ class _BlockWork:
                 requests = self.found.requests
                 chosen = np.flatnonzero(is_own[self.owner_of[requests.rows]])
                 if chosen.size:
-                    if len(builder.requests):
-                        on_requests(builder.requests.take(builder.ordinal))
+                    held = builder.requests.take(builder.ordinal) if len(builder.requests) else None
+                    if held is not None:
+                        on_requests(held)
                     on_requests(maker.requests(self.lane, requests, self.first_line, chosen, builder.ordinal))
 
 
