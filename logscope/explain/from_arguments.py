@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from logscope.compare.records import ArgumentChange, Change
@@ -13,6 +14,8 @@ from logscope.explain.scene import Scene, could_matter, family, is_off, is_switc
 from logscope.knowledge.mechanisms import MechanismFact, directions_of, mechanisms_of
 from parsers.records import Json
 
+_STEM = re.compile(r"^(?:enable|disable|use|skip)_|_(?:size|path|backend|mode|config|type|algorithm)$")
+_SHORTEST_STEM = 6
 _INNER = 4
 """Frames this near to where the error was raised tell what failed; those further out tell who called."""
 
@@ -66,6 +69,8 @@ def _score_names(row: ArgumentChange, scene: Scene, candidate: Candidate) -> Non
         candidate.add("named in the error", 0.5, f"the message names {row.renamed_from}")
     elif clues.tail_names(row.name):
         candidate.add("read where it failed", 0.25, f"the code that raised the error reads {row.name}")
+    else:
+        _score_stem(row, scene, candidate)
     is_named = bool(candidate.parts)
     if clues.names_value(row.bad):
         candidate.add("value in the error", 0.3, f"the value {show(row.bad)} stands in the message")
@@ -74,6 +79,20 @@ def _score_names(row: ArgumentChange, scene: Scene, candidate: Candidate) -> Non
         candidate.add("value in the error", points, f"the number {show(row.bad)} stands in the message")
     else:
         _score_tokens(row, scene, candidate)
+
+
+def _score_stem(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
+    """What the argument is about (``dp_attention`` of ``enable_dp_attention``) in message or place."""
+    stem = _STEM.sub("", row.name)
+    if len(stem) < _SHORTEST_STEM or "_" not in stem:
+        return
+    spoken = stem.replace("_", " ")
+    if spoken in scene.clues.message.lower().replace("_", " ").replace("-", " "):
+        candidate.add("spoken of in the error", 0.3, f"the message speaks of '{spoken}'")
+        return
+    frame, distance = scene.clues.frame_with((stem,))
+    if frame is not None and distance < 2:
+        candidate.add("where it failed", 0.2, f"it failed in {frame.file.rpartition('/')[2]}")
 
 
 def _score_tokens(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:
