@@ -41,7 +41,7 @@ LOADED = ("load-begin", "load-end")
 CAPTURING = (*LOADED, "kv-cache", "graph-begin")
 SERVING = (*LOADED, "kv-cache", "ready")
 
-CASES = [
+CASES: list[tuple[dict[str, Any], str, str, str, tuple[str, ...], Stage]] = [
     (
         {"attention_backend": "fa3", "page_size": 16},
         "this backend requires another SM. Please use `--attention-backend flashinfer`.",
