@@ -219,7 +219,7 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         "[",
         "] ",
-        r"\[(?P<label>[A-Za-z_][\w.-]{0,60})\] ?",
+        r"\[(?P<label>[A-Za-z_][\w.-]{0,60})\](?: |\Z)",
         False,
         (
             ("[worker_1] [2025-06-01 10:00:01 TP0] hi", "worker_1", "[2025-06-01 10:00:01 TP0] hi"),

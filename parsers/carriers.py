@@ -78,6 +78,8 @@ class CarrierReader:
                 continue
             groups = match.groupdict()
             label = groups.get("label") or ""
+            if carrier.id == "named-bracket" and _rank_like().match(label):
+                label = ""
             rest = text[match.end() :]
             if not carrier.certain and not self._is_proven(carrier.id, label, rest):
                 continue
@@ -160,6 +162,12 @@ def _unfold(carried: Carried) -> Carried:
         carried.partial,
         int(match[1]),
     )
+
+
+@functools.cache
+def _rank_like() -> regex.Pattern[str]:
+    """A name in brackets that is a rank of one server and no server of its own."""
+    return regex.compile(r"(?i)(?:rank|tp|dp|pp|ep|gpu|npu|cuda|device|local_rank)[_-]?\d{1,5}\Z")
 
 
 @functools.cache

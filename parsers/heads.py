@@ -103,6 +103,14 @@ HEADS: tuple[HeadRule, ...] = (
         (("INFO 03-11 15:02:39 __init__.py:190] Found cuda.", "", "INFO", "Found cuda."),),
     ),
     HeadRule(
+        "logging-colon",
+        "IWECD",
+        ":",
+        rf"(?P<level>{_LEVELS}):[A-Za-z_][\w.]{{0,80}}:(?=\S)",
+        False,
+        (("INFO:sglang.srt.server:Load weight begin.", "", "INFO", "Load weight begin."),),
+    ),
+    HeadRule(
         "logging-dashes",
         "0123456789",
         " - ",

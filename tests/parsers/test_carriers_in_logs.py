@@ -169,3 +169,15 @@ def test_two_services_of_one_compose_file_are_apart() -> None:
     run = read("\n".join(lines) + "\n").run
 
     assert (run.label, run.coverage.lines, run.root_error) == ("api-1", 2, None)
+
+
+def test_a_rank_in_front_of_the_record_is_no_server_of_its_own() -> None:
+    lines = [
+        "[rank0] [2026-02-03 04:05:06] server_args=ServerArgs(model_path='/m/demo', tp_size=2)",
+        "[rank1] [2026-02-03 04:05:10 TP1] Load weight begin. avail mem=70.50 GB",
+        "[rank0] [2026-02-03 04:05:10 TP0] Load weight begin. avail mem=70.50 GB",
+    ]
+
+    run = read("\n".join(lines) + "\n").run
+
+    assert (run.label, run.ranks, run.coverage.lines) == ("", ("TP1", "TP0"), 3)
