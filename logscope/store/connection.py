@@ -218,7 +218,8 @@ class Database:
             raise StoreError(
                 f"{self.path}: not a LogScope store (no DuckDB file)", "give another --db"
             ) from error
-        if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
+        about_file = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException)
+        if isinstance(error, about_file):
             raise StoreError(f"{self.path}: {_plain(text)}", "nothing was changed") from error
         raise error
 

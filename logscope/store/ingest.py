@@ -7,7 +7,7 @@ that other writers and readers wait for tenths of a second and a kill leaves who
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,10 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.changes import run_changes
 from logscope.store.connection import Database, run_transaction
-from logscope.store.leftovers import remove_leftovers
+from logscope.store.identity import run_id
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
-from logscope.store.loading import KnownLog, StaleKnowledge, write_log, write_source
+from logscope.store.leftovers import remove_leftovers
+from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
 from logscope.store.planning import Knowledge, Plan, content_of
 from logscope.store.reading import ReadLog, is_packed, read, stamp_of
 from logscope.store.rebuild import stored_run
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
 """A group of logs is written when it is this large, or when its first log has waited this long."""
+
+_WRITER_MEMORY = 96
+"""MB for DuckDB while rows of a usual log go in."""
 
 Progress = Callable[[str, int, int], None]
 """Called with (path, its number from 1, how many there are) before each input is read."""
@@ -115,6 +119,8 @@ class Ingest:
             self._note_known(number, source, plan)
             return
         log_id = self._knowledge.id_for(log, plan.known)
+        if any(waiting.log_id == log_id for waiting in self._waiting):
+            self._write_group()  # a log that grew between two of the paths
         if not self._waiting:
             self._waiting_since = time.monotonic()
         self._waiting.append(_Waiting(number, source, plan, log, log_id))
@@ -174,13 +180,18 @@ class Ingest:
         )
 
     def _write_group(self) -> None:
+        """Writes what waits: all in one transaction, or one by one where a log's knowledge is stale."""
         if not self._waiting:
             return
         group, self._waiting = self._waiting, []
+        stale: list[_Waiting] = []
         try:
             with self._database.writing() as connection:
                 connection.execute("SET threads = 1")  # cheaper, and the rows pack better
-                stale = [waiting for waiting in group if not self._write(connection, waiting)]
+                if self._database.path is not None:
+                    connection.execute(f"SET memory_limit = '{_writer_memory(group)}MB'")
+                if not self._write(connection, group):
+                    stale = [each for each in group if not self._write(connection, [each])]
         finally:
             for waiting in group:
                 waiting.log.rows.discard()
@@ -189,50 +200,57 @@ class Ingest:
             self._take(waiting.number, waiting.source)
             self._write_group()
 
-    def _write(self, connection: DuckDBPyConnection, waiting: _Waiting) -> bool:
-        """Writes one log; False when another process wrote it meanwhile."""
-        log, plan, source = waiting.log, waiting.plan, waiting.source
-        before: dict[int, Run] = {}
+    def _write(self, connection: DuckDBPyConnection, group: Sequence[_Waiting]) -> bool:
+        """Writes logs in one transaction; False when another process wrote one of them meanwhile."""
+        before: dict[str, dict[int, Run]] = {}
 
         def work() -> None:
-            if plan.status is IngestStatus.REREAD:
-                before.update(_stored(connection, waiting.log_id))
-            path = _first_path(connection, waiting.log_id) or self._name_of(source)
-            runs = write_log(connection, log, waiting.log_id, plan.known, path)
-            self._knowledge.wrote(waiting.log_id, runs)
-            if not source.is_stdin:
-                write_source(connection, source.path, log.stamp.size, log.stamp.mtime_ns, waiting.log_id)
+            for each in group:
+                if each.plan.status is IngestStatus.REREAD:
+                    before[each.log_id] = _stored(connection, each.log_id)
+            write_logs(
+                connection,
+                [
+                    LogToWrite(each.log, each.log_id, each.plan.known, self._name_of(each.source))
+                    for each in group
+                ],
+            )
 
         try:
             run_transaction(connection, work)
         except StaleKnowledge:
             return False
-        changes = tuple(
-            text
-            for run in log.parsed.runs
-            if run.ordinal in before
-            for text in run_changes(before[run.ordinal], run)
+        for each in group:
+            self._note_written(each, before.get(each.log_id, {}))
+        return True
+
+    def _note_written(self, waiting: _Waiting, before: Mapping[int, Run]) -> None:
+        runs = waiting.log.parsed.runs
+        ids = tuple(run_id(waiting.log_id, run.ordinal) for run in runs)
+        self._knowledge.wrote(waiting.log_id, ids)
+        changes = (
+            text for run in runs if run.ordinal in before for text in run_changes(before[run.ordinal], run)
         )
         self._done[waiting.number] = IngestedPath(
-            source.word,
-            plan.status,
-            self._knowledge.runs_of(waiting.log_id),
-            new_bytes=log.new_bytes,
-            changes=changes,
-            notes=log.parsed.notes,
+            waiting.source.word,
+            waiting.plan.status,
+            ids,
+            new_bytes=waiting.log.new_bytes,
+            changes=tuple(changes),
+            notes=waiting.log.parsed.notes,
         )
-        return True
 
     def _name_of(self, source: Source) -> str:
         """Absolute in a store on disk; as given in memory, where nothing outlives the command."""
         return source.word if self._database.path is None else source.path
 
 
+def _writer_memory(group: Sequence[_Waiting]) -> int:
+    """MB that DuckDB may hold while rows go in: more makes nothing faster, less cannot sort a huge run's figures."""
+    lines = sum(waiting.log.parsed.lines for waiting in group)
+    return _WRITER_MEMORY + 64 * lines // 1_000_000
+
+
 def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, Run]:
     rows = connection.execute("SELECT ordinal, run_no FROM runs WHERE log_id = ?", [log_id]).fetchall()
     return {ordinal: stored_run(connection, run_no).run for ordinal, run_no in rows}
-
-
-def _first_path(connection: DuckDBPyConnection, log_id: str) -> str | None:
-    row = connection.execute("SELECT path FROM runs WHERE log_id = ? LIMIT 1", [log_id]).fetchone()
-    return None if row is None else str(row[0])

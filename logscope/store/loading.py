@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from logscope.store import throughput
 from logscope.store.identity import run_id
 from logscope.store.reading import ReadLog
-from logscope.store.records import RunId
 from logscope.store.run_rows import Place, RunTables, zone_of
 from parsers.records import PARSER_VERSION
 
@@ -45,31 +44,60 @@ class StaleKnowledge(Exception):
     """Another process wrote this log since it was looked up; look again."""
 
 
-def write_log(
-    connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None, path: str
-) -> tuple[RunId, ...]:
-    """Writes a new log (`known` None) or the newer state of a known one; gives its run ids.
+@dataclass(frozen=True, slots=True)
+class LogToWrite:
+    """A log that was read, and where it goes."""
 
-    Call it inside a transaction. Raises StaleKnowledge when the store no longer holds what `known` says.
+    log: ReadLog
+    log_id: str
+    known: KnownLog | None
+    """The log as it was in the store when it was looked up; None for a new one."""
+    path: str
+    """Path for its runs, where the log has none in the store yet."""
+
+
+def write_logs(connection: DuckDBPyConnection, logs: Sequence[LogToWrite]) -> None:
+    """Writes new logs, or the newer states of known ones, with one statement a table.
+
+    Call it inside a transaction. Raises StaleKnowledge when the store does not hold what a log's `known` says.
     """
-    _must_be_as_known(connection, log_id, known)
-    numbers = {
-        int(ordinal): int(number)
-        for ordinal, number in connection.execute(
-            "SELECT ordinal, run_no FROM runs WHERE log_id = ?", [log_id]
+    zone = _zone(connection)
+    tables = RunTables()
+    numbers_of = [_make_room(connection, each) for each in logs]
+    for each, numbers in zip(logs, numbers_of, strict=True):
+        _add_runs(tables, each, numbers, _first_path(connection, each.log_id) or each.path, zone)
+    for numbers, each in zip(numbers_of, logs, strict=True):
+        _delete(connection, list(numbers.values()), with_batches=False)
+        ids = {number: (run_no, str(run_id(each.log_id, number))) for number, run_no in numbers.items()}
+        each.log.rows.insert(connection, ids)
+    for table in tables.all():
+        table.insert(connection)
+    throughput.summarise(connection, [run_no for numbers in numbers_of for run_no in numbers.values()])
+    for each in logs:
+        _write_log_row(connection, each.log, each.log_id, each.known)
+        if not each.log.source.is_stdin:
+            stamp = each.log.stamp
+            write_source(connection, each.log.source.path, stamp.size, stamp.mtime_ns, each.log_id)
+
+
+def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> dict[int, int]:
+    """Ordinal -> run_no of the log's runs, with the batch rows gone that come again."""
+    _must_be_as_known(connection, each.log_id, each.known)
+    if each.known is None:
+        numbers: dict[int, int] = {}
+    else:
+        rows = connection.execute(
+            "SELECT ordinal, run_no FROM runs WHERE log_id = ?", [each.log_id]
         ).fetchall()
-    }
-    _delete(connection, list(numbers.values()), with_batches=not log.continues)
-    for run in log.parsed.runs:
+        numbers = {int(ordinal): int(run_no) for ordinal, run_no in rows}
+    if each.log.kept_lines is not None:
+        _delete_later_lines(connection, list(numbers.values()), each.log.kept_lines)
+    elif numbers:
+        _delete(connection, list(numbers.values()), with_batches=True)
+    for run in each.log.parsed.runs:
         if run.ordinal not in numbers:
             numbers[run.ordinal] = _next_number(connection)
-    _insert_runs(connection, log, log_id, numbers, path)
-    ids = {ordinal: (number, str(run_id(log_id, ordinal))) for ordinal, number in numbers.items()}
-    log.rows.insert(connection, ids)
-    for run in log.parsed.runs:
-        throughput.summarise(connection, numbers[run.ordinal])
-    _write_log_row(connection, log, log_id, known)
-    return tuple(run_id(log_id, run.ordinal) for run in log.parsed.runs)
+    return numbers
 
 
 def write_source(
@@ -119,30 +147,41 @@ def _delete(connection: DuckDBPyConnection, run_nos: Sequence[int], with_batches
         )
 
 
+def _delete_later_lines(connection: DuckDBPyConnection, run_nos: Sequence[int], line: int) -> None:
+    """Removes the rows of the line that was not complete yet: it is read again."""
+    for table in ("decode_lines", "prefill_lines", "batch_extras", "access_lines"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE line > ? AND run_no IN (SELECT unnest(?::INTEGER[]))",
+            [line, list(run_nos)],
+        )
+
+
 def _next_number(connection: DuckDBPyConnection) -> int:
     row = connection.execute("SELECT nextval('run_numbers')").fetchone()
     assert row is not None
     return int(row[0])
 
 
-def _insert_runs(
-    connection: DuckDBPyConnection, log: ReadLog, log_id: str, numbers: dict[int, int], path: str
+def _add_runs(
+    tables: RunTables, each: LogToWrite, numbers: Mapping[int, int], path: str, zone: timedelta
 ) -> None:
-    zone = _zone(connection)
-    tables = RunTables()
+    log = each.log
     for run, context in zip(log.parsed.runs, log.contexts, strict=True):
         own_zone = zone_of(run, context)
         place = Place(
             run_no=numbers[run.ordinal],
-            run_id=run_id(log_id, run.ordinal),
-            log_id=log_id,
+            run_id=run_id(each.log_id, run.ordinal),
+            log_id=each.log_id,
             path=path,
             fallback_time=log.stamp.time,
             zone=zone if own_zone is None else own_zone,
         )
         tables.add(run, context, place)
-    for table in tables.all():
-        table.insert(connection)
+
+
+def _first_path(connection: DuckDBPyConnection, log_id: str) -> str | None:
+    row = connection.execute("SELECT path FROM runs WHERE log_id = ? LIMIT 1", [log_id]).fetchone()
+    return None if row is None else str(row[0])
 
 
 def _zone(connection: DuckDBPyConnection) -> timedelta:

@@ -11,8 +11,8 @@ from logscope.store import identity
 from logscope.store.identity import Content
 from logscope.store.ingest_report import IngestStatus
 from logscope.store.loading import KnownLog
-from logscope.store.records import RunId
 from logscope.store.reading import FileStamp, ReadLog, is_packed, opened
+from logscope.store.records import RunId
 from logscope.store.sources import Source
 from logscope.store.surroundings import Surroundings
 from parsers.records import PARSER_VERSION

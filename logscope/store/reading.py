@@ -51,8 +51,8 @@ class ReadLog:
     rows: BatchRows
     state: bytes | None
     new_bytes: int
-    continues: bool
-    """True when only the bytes after an earlier ingest were read."""
+    kept_lines: int | None
+    """Where only the bytes after an earlier ingest were read: the last line whose rows do not come again."""
     crc_at: dict[int, int]
     """CRC-32 after each of the sizes that were asked for, as far as they were reached."""
 
@@ -102,6 +102,7 @@ def read(
     meter = ContentMeter(watch)
     reading = reader or LogReader(salt)
     reading.on_batches, reading.on_requests = rows.add_batches, rows.add_requests
+    kept_lines = reading.forget_open_line() if reader is not None else None
     try:
         with opened(source) as stream:
             if reader is not None and start is not None:
@@ -110,12 +111,13 @@ def read(
                 meter.feed(block)
                 reading.feed(block)
             parsed = reading.result()
+            reading.forget_open_line()
     except (OSError, zlib.error, lzma.LZMAError) as error:
         raise SourceError(
             f"{source.word}: cannot be read: {getattr(error, 'strerror', None) or error}"
         ) from error
     content = meter.content()
-    _must_be_a_launch(source, parsed, content, meter)
+    _must_be_a_launch(source, stamp, parsed, content, meter)
     runs = parsed.runs
     contexts = _contexts(runs, surroundings.context)
     contexts = tuple(
@@ -133,7 +135,7 @@ def read(
         rows=rows,
         state=reader_state.pack(reading) if keep_state else None,
         new_bytes=content.size - (start.size if reader is not None and start is not None else 0),
-        continues=reader is not None,
+        kept_lines=kept_lines,
         crc_at=meter.crc_at,
     )
 
@@ -145,9 +147,13 @@ def _skip_to(stream: BinaryIO, start: Content, meter: ContentMeter) -> None:
     meter.continue_from(head, tail, start.crc32, start.size)
 
 
-def _must_be_a_launch(source: Source, parsed: ParsedLog, content: Content, meter: ContentMeter) -> None:
+def _must_be_a_launch(
+    source: Source, stamp: FileStamp, parsed: ParsedLog, content: Content, meter: ContentMeter
+) -> None:
     if parsed.is_sglang:
         return
+    if content.size == 0 and stamp.size:
+        raise SourceError(f"{source.word}: cannot be read: nothing comes out of this archive")
     if content.size == 0:
         raise NotALaunchLog(f"{source.word}: empty")
     if b"\0" in meter.head and parsed.encoding.startswith("utf-8"):

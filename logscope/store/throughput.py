@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def summarise(connection: DuckDBPyConnection, run_no: int) -> None:
-    """Computes summary and buckets of a run from its batch rows, anew."""
-    connection.execute("DELETE FROM throughput_buckets WHERE run_no = ?", [run_no])
-    connection.execute(_SUMMARY, {"no": run_no})
-    connection.execute(_BUCKETS, {"no": run_no})
+def summarise(connection: DuckDBPyConnection, run_nos: Sequence[int]) -> None:
+    """Computes summary and buckets of these runs from their batch rows, anew."""
+    numbers = {"nos": list(run_nos)}
+    connection.execute(f"DELETE FROM throughput_buckets WHERE run_no {_THESE}", numbers)
+    connection.execute(_SUMMARY, numbers)
+    connection.execute(_BUCKETS, numbers)
 
 
-_SUMMARY = """
+_THESE = "IN (SELECT unnest($nos::INTEGER[]))"
+
+_SUMMARY = f"""
 UPDATE runs SET
-    decode_lines = d.lines, prefill_lines = p.lines, gen_last = d.gen_last,
-    gen_median = d.gen[2], gen_p10 = d.gen[1], gen_p90 = d.gen[3], accept_length = d.accept_length,
-    cuda_graph_share = d.cuda_graph_share, input_median = p.input_median, running_max = d.running_max,
-    queue_max = greatest(d.queue_max, p.queue_max),
-    token_usage_max = coalesce(greatest(d.token_usage_max, p.token_usage_max), x.full_token_usage_max)
+    decode_lines = coalesce(s.decode_lines, 0), prefill_lines = coalesce(s.prefill_lines, 0),
+    gen_last = s.gen_last, gen_median = s.gen[2], gen_p10 = s.gen[1], gen_p90 = s.gen[3],
+    accept_length = s.accept_length, cuda_graph_share = s.cuda_graph_share, input_median = s.input_median,
+    running_max = s.running_max, queue_max = greatest(s.decode_queue, s.prefill_queue),
+    token_usage_max = coalesce(greatest(s.decode_usage, s.prefill_usage), s.full_usage)
 FROM (
-    SELECT count(*) AS lines,
-           arg_max(gen_throughput, line) FILTER (gen_throughput IS NOT NULL) AS gen_last,
-           quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS gen, median(accept_len) AS accept_length,
-           avg(cuda_graph::INTEGER) AS cuda_graph_share, max(running_req) AS running_max,
-           max(queue_req) AS queue_max, max(token_usage) AS token_usage_max
-    FROM decode_lines WHERE run_no = $no
-) d, (
-    SELECT count(*) AS lines, median(input_throughput) AS input_median, max(queue_req) AS queue_max,
-           max(token_usage) AS token_usage_max
-    FROM prefill_lines WHERE run_no = $no
-) p, (SELECT max(full_token_usage) AS full_token_usage_max FROM batch_extras WHERE run_no = $no) x
-WHERE runs.run_no = $no
+    SELECT * FROM (SELECT unnest($nos::INTEGER[]) AS run_no)
+    LEFT JOIN (
+        SELECT run_no, count(*) AS decode_lines,
+               arg_max(gen_throughput, line) FILTER (gen_throughput IS NOT NULL) AS gen_last,
+               quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS gen, median(accept_len) AS accept_length,
+               avg(cuda_graph::INTEGER) AS cuda_graph_share, max(running_req) AS running_max,
+               max(queue_req) AS decode_queue, max(token_usage) AS decode_usage
+        FROM decode_lines WHERE run_no {_THESE} GROUP BY run_no
+    ) USING (run_no)
+    LEFT JOIN (
+        SELECT run_no, count(*) AS prefill_lines, median(input_throughput) AS input_median,
+               max(queue_req) AS prefill_queue, max(token_usage) AS prefill_usage
+        FROM prefill_lines WHERE run_no {_THESE} GROUP BY run_no
+    ) USING (run_no)
+    LEFT JOIN (
+        SELECT run_no, max(full_token_usage) AS full_usage
+        FROM batch_extras WHERE run_no {_THESE} GROUP BY run_no
+    ) USING (run_no)
+) s
+WHERE runs.run_no = s.run_no
 """
 
-_BUCKETS = """
+_BUCKETS = f"""
 INSERT INTO throughput_buckets (run_no, run_id, running, cuda_graph, lines, median, p10, p90)
-SELECT $no, (SELECT run_id FROM runs WHERE run_no = $no), running_req, cuda_graph, lines, q[2], q[1], q[3]
+SELECT run_no, run_id, running_req, cuda_graph, lines, q[2], q[1], q[3]
 FROM (
-    SELECT running_req, cuda_graph, count(*) AS lines, quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS q
+    SELECT run_no, running_req, cuda_graph, count(*) AS lines,
+           quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS q
     FROM decode_lines
-    WHERE run_no = $no AND NOT after_idle AND gen_throughput IS NOT NULL AND running_req IS NOT NULL
+    WHERE run_no {_THESE} AND NOT after_idle AND gen_throughput IS NOT NULL AND running_req IS NOT NULL
     GROUP BY ALL
-)
-ORDER BY running_req, cuda_graph
+) JOIN (SELECT run_no, run_id FROM runs WHERE run_no {_THESE}) USING (run_no)
+ORDER BY run_no, running_req, cuda_graph
 """
