@@ -29,6 +29,8 @@ class Occurrence:
     rank: str
     at: datetime | None
     stage: Stage | None
+    is_fatal: bool = False
+    """True when the words before a traceback say that its process ends with it."""
 
 
 @dataclass(slots=True)
@@ -46,6 +48,8 @@ class Candidate:
     """What the log said just before a traceback: names the part of the server that ended."""
     is_fatal: bool = False
     """True when the context says that the process ends with it."""
+    is_server: bool = False
+    """True when server code is in its traceback or in one that it is chained with."""
     is_certain: bool = True
     """False for a class that was read from a cut traceback."""
     is_headed: bool = False
@@ -71,6 +75,12 @@ class Candidate:
         """The kept occurrences in order."""
         yield from self.first
         yield from self.latest
+
+    def learn(self, other: Candidate) -> None:
+        """Takes over what a traceback of the same message tells."""
+        self.rule, self.type, self.context, self.note = other.rule, other.type, other.context, other.note
+        self.frames, self.text = other.frames, other.text
+        self.is_server, self.is_certain = other.is_server, other.is_certain
 
     @property
     def first_line(self) -> int:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from parsers.candidates import Candidate
 from parsers.records import Conclusion, Event, EventRole, Outcome, Progress, RootError, Stage
 from parsers.root import LAST_PEER_TIER, Choice, choose_root, find_marks, weight_after_ready
+from parsers.rules.chains import CUT_TRACEBACK
 from parsers.rules.message_rule import Weight
 from parsers.survival import REQUEST_WEIGHTS, Marks
 
@@ -19,6 +20,8 @@ SILENT_AFTER = timedelta(seconds=60)
 """Silence before ready, while something else still printed, that counts as hanging."""
 HUNG_AFTER = timedelta(seconds=30)
 """Silence before ready up to the moment the process was killed that counts as hanging."""
+MIN_SERVED_BATCHES = 10
+"""More batch lines than a warm-up prints."""
 
 _CLOCK_SLACK = timedelta(seconds=5)
 _ZONE_STEP = timedelta(minutes=15)
@@ -162,6 +165,8 @@ def _is_worth_failing(root: Candidate, choice: Choice, marks: Marks) -> bool:
 def _has_root(outcome: Outcome, choice: Choice) -> bool:
     if choice.root is None:
         return False
+    if choice.root.rule == CUT_TRACEBACK:
+        return False
     if outcome is Outcome.FAILED:
         return choice.root.weight is not Weight.CONSEQUENCE or choice.root.rule == "consequence-class"
     return outcome is Outcome.RUNNING and choice.root.weight in REQUEST_WEIGHTS
@@ -195,7 +200,7 @@ def _event(one: Candidate, choice: Choice) -> Event:
     first, last = one.first[0], (one.latest or one.first)[-1]
     return Event(
         fingerprint=one.fingerprint,
-        level=one.level,
+        level="error" if role is EventRole.ROOT else one.level,
         type=one.type,
         message=one.message,
         line=abs(first.line),
@@ -216,14 +221,13 @@ def _event(one: Candidate, choice: Choice) -> Event:
 
 
 def _has_served(progress: Progress) -> bool:
-    """True when requests were served without the ready line being in the text."""
-    return (progress.last_good_request_line is not None and progress.batch_lines > 1) or _has_decoded(
-        progress
-    )
+    """True when requests were served without the ready line being in the text.
 
-
-def _has_decoded(progress: Progress) -> bool:
-    return progress.batch_lines > 0 and progress.server_args_line is None
+    A launch that is in the text from its arguments on shows a few batches of its own warm-up before that.
+    """
+    if progress.server_args_line is None:
+        return progress.batch_lines > 0
+    return progress.batch_lines >= MIN_SERVED_BATCHES
 
 
 def _stage(progress: Progress, marks: Marks, *, is_cut: bool = False) -> Stage | None:

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from parsers.candidates import Candidate, Occurrence
 from parsers.records import Milestone, Progress, Stage
-from parsers.rules.chains import has_server_frame
 from parsers.rules.message_rule import Weight
 
 SURVIVED_AFTER = timedelta(seconds=3)
@@ -77,13 +76,13 @@ def is_client_like(candidate: Candidate, occurrence: Occurrence) -> bool:
     if (
         candidate.weight is not Weight.EXCEPTION
         or not candidate.frames
-        or candidate.is_fatal
+        or occurrence.is_fatal
         or occurrence.rank
     ):
         return False
     if candidate.context.startswith(("Exception in thread", "Process ")):
         return False
-    return not has_server_frame(candidate.frames)
+    return not candidate.is_server
 
 
 def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, marks: Marks) -> Verdict:
@@ -100,13 +99,13 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
         return Verdict(
             occurrence, Fate.OUTSIDE, "printed around a ready server that went on, without a traceback"
         )
-    if candidate.weight in FATAL_WEIGHTS or candidate.is_fatal:
+    if candidate.weight in FATAL_WEIGHTS or occurrence.is_fatal:
         return Verdict(occurrence, Fate.OPEN, "")
     return _went_on(candidate, occurrence, progress)
 
 
 def _is_printed_text(candidate: Candidate, occurrence: Occurrence, marks: Marks) -> bool:
-    """A bare line after ready, by no logger and with no end of the server after it: generated text, a client."""
+    """A bare line after ready, by no logger and with no end after it: generated text, a client."""
     if (
         candidate.rule != "bare-exception"
         or candidate.is_headed

@@ -269,8 +269,10 @@ class TracebackReader:
             _keep(block, line)
             return True
         block.message_lines += 1
-        if block.is_blank or body.startswith("Call stack:") or block.message_lines > MAX_MESSAGE_LINES:
+        if body.startswith("Call stack:") or block.message_lines > MAX_MESSAGE_LINES:
             self._give_out(stack.pop())
+            return False
+        if block.is_blank:
             return False
         last = block.links[-1]
         if not last.message:

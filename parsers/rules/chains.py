@@ -59,6 +59,9 @@ _SERVER_FUNCTIONS = frozenset(
     }
 )
 
+CUT_TRACEBACK = "cut-traceback"
+"""Rule of a traceback that ended a process and whose exception is not in the text."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExceptionView:
@@ -68,6 +71,8 @@ class ExceptionView:
     message: str
     frames: Sequence[Frame]
     context: str
+    is_server: bool = False
+    """True when server code is in the whole chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ def judge_exception(view: ExceptionView) -> Verdict:
         return Verdict(taken.rule.weight, taken.rule.id, is_fatal)
     if last in CONSEQUENCE_TYPES:
         return Verdict(Weight.CONSEQUENCE, "consequence-class", is_fatal)
-    if is_outside(view.frames):
+    if not view.is_server and is_outside(view.frames):
         return Verdict(Weight.OUTSIDE, "outside-traceback")
     if last in WRAPPER_TYPES:
         return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
@@ -103,6 +108,11 @@ def judge_exception(view: ExceptionView) -> Verdict:
     if _REQUEST.search(view.context):
         return Verdict(Weight.REQUEST, "request-exception")
     return Verdict(Weight.EXCEPTION, "exception", is_fatal)
+
+
+def ends_process(context: str) -> bool:
+    """True when the words before a traceback say that a process of the server ends with it."""
+    return _FATAL.search(context) is not None
 
 
 def class_name(type_name: str) -> str:

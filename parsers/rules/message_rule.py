@@ -80,7 +80,9 @@ class MessageRule:
 
     @property
     def level(self) -> str:
-        return "warning" if self.weight in _WARNING_WEIGHTS else "error"
+        """``error`` or ``warning``, by what the library itself called it."""
+        is_error_line = self.weight is Weight.FORERUNNER and "error" in self.id
+        return "warning" if self.weight in _WARNING_WEIGHTS and not is_error_line else "error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,17 @@ TEXTS = [
         Outcome.HUNG, False, None,
     ),
     (
+        "the text is cut within the traceback that ended a process",
+        _ARGS + _LOAD + "[2026-02-03 04:06:00 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+        + '  File "/app/sglang/srt/layers/demo.py", line 9, in forward\n    return self.call(a)\n',
+        Outcome.FAILED, False, None,
+    ),
+    (
+        "warm-up batches are no service",
+        _ARGS + _LOAD + _DECODE.format(m="07") + _DECODE.format(m="08"),
+        Outcome.UNKNOWN, False, None,
+    ),
+    (
         "an import that failed harmlessly and later fatally",
         _ARGS + "[2026-02-03 04:05:07] Failed to import from demo_ar with ImportError('libdemo.so: cannot "
                 "open shared object file')\n"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.failures import ALL_RULES, FailureReader
+from parsers.failures import FailureReader
 from parsers.records import Line
+from parsers.rules.classify import ALL_RULES
 from parsers.rules.errors import WORDED_RULES
 from parsers.rules.message_rule import MAX_BODY, MessageRule, take
 from parsers.rules.native import signal_name

@@ -136,6 +136,31 @@ def test_chain_gives_one_block_with_a_link_for_each_exception() -> None:
     ]
 
 
+def test_chain_goes_on_after_a_message_with_empty_lines_in_it() -> None:
+    (block,) = _read(
+        """
+        Traceback (most recent call last):
+          File "/app/a.py", line 1, in f
+            g()
+        demo.GatedError: 401 for this name
+
+        Access to this name is restricted.
+
+        The above exception was the direct cause of the following exception:
+
+        Traceback (most recent call last):
+          File "/app/a.py", line 3, in h
+            raise OSError(y)
+        OSError: no access
+        """
+    )
+
+    assert [(link.type, link.joined) for link in block.links] == [
+        ("demo.GatedError", ""),
+        ("OSError", "cause"),
+    ]
+
+
 def test_remote_traceback_below_the_message_of_its_carrier() -> None:
     (block,) = _read(
         """

@@ -1,0 +1,114 @@
+"""All rules for single lines in their order, and what one line says by them.
+
+Launches repeat their lines with other figures, so the answers are remembered by the shape of a line
+(its text without digits), in bounded memory and for all runs together.
+"""
+
+from __future__ import annotations
+
+import regex
+
+from parsers.dumps import prints_requests
+from parsers.records import Line
+from parsers.rules.benign import BENIGN_RULES
+from parsers.rules.chains import ExceptionView, judge_exception
+from parsers.rules.echoes import ECHO_RULES
+from parsers.rules.errors import ERROR_RULES, WORDED_RULES
+from parsers.rules.message_rule import MessageRule, Taken, Weight, apply, take
+from parsers.rules.native import NATIVE_RULES
+from parsers.rules.suspicion import is_suspicious
+from parsers.tracebacks import read_exception
+
+STRONG_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES)
+"""Rules that end the message of an exception when they take a line."""
+
+SPECIFIC_RULES: tuple[MessageRule, ...] = (*STRONG_RULES, *BENIGN_RULES)
+
+ALL_RULES: tuple[MessageRule, ...] = (*SPECIFIC_RULES, *WORDED_RULES)
+"""In the order in which a line is offered to them."""
+
+MAX_CACHE = 4096
+MAX_CACHED_LENGTH = 600
+
+_NOTHING = regex.compile("")
+_LEVEL_RULES = {
+    "ERROR": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
+    "CRITICAL": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
+    "FATAL": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
+    "WARNING": MessageRule("level-word-warning", Weight.WARNING, (), _NOTHING),
+    "WARN": MessageRule("level-word-warning", Weight.WARNING, (), _NOTHING),
+}
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_LETTERS = frozenset("EFW[")
+"""First letters of lines whose level is a letter before digits (glog, c10d): digits count there."""
+
+
+def understand(line: Line) -> Taken | None:
+    """What one line says by itself, or None."""
+    body = line.body
+    level = _LEVEL_RULES.get(line.level or "")
+    if (level is None and not is_suspicious(body)) or prints_requests(body):
+        return None
+    taken = take(SPECIFIC_RULES, body) or _bare_exception(line)
+    if taken is not None:
+        return taken
+    if level is not None:
+        return Taken(level, None, body.strip()[:2000])
+    return take(WORDED_RULES, body)
+
+
+def _bare_exception(line: Line) -> Taken | None:
+    """An exception line that stands outside any traceback."""
+    if (line.has_head and not line.rank) or ":" not in line.body:
+        return None
+    found = read_exception(line.body[:2000].rstrip(), is_strict=True, is_bare=True)
+    if found is None:
+        return None
+    verdict = judge_exception(ExceptionView(found[0], found[1], (), ""))
+    rule_id = "bare-exception" if verdict.weight is Weight.EXCEPTION else verdict.rule
+    return Taken(MessageRule(rule_id, verdict.weight, (), _NOTHING), found[0], found[1])
+
+
+class LineClassifier:
+    """`understand` with a memory for the shapes of lines."""
+
+    def __init__(self) -> None:
+        self._quiet: set[str] = set()
+        """Shapes that hold no word of an error."""
+        self._plain: set[str] = set()
+        """Lines that looked like errors and were none."""
+        self._known: dict[str, MessageRule] = {}
+        """Shape -> the rule that took the latest line of it."""
+
+    def say(self, line: Line) -> Taken | None:
+        """What the line says, or None."""
+        body = line.body
+        if len(body) > MAX_CACHED_LENGTH or line.level in _LEVEL_RULES:
+            return understand(line)
+        if body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit()):
+            return understand(line)
+        shape = body.translate(_NO_DIGITS)
+        if shape in self._quiet or body in self._plain:
+            return None
+        before = self._known.get(shape)
+        taken = apply(before, body) if before is not None else None
+        return taken or self._learn(line, shape)
+
+    def _learn(self, line: Line, shape: str) -> Taken | None:
+        if not is_suspicious(line.body):
+            _add(self._quiet, shape)
+            return None
+        taken = understand(line)
+        if taken is None:
+            _add(self._plain, line.body)
+        elif taken.rule.words:
+            if len(self._known) >= MAX_CACHE:
+                self._known.clear()
+            self._known[shape] = taken.rule
+        return taken
+
+
+def _add(known: set[str], text: str) -> None:
+    if len(known) >= MAX_CACHE:
+        known.clear()
+    known.add(text)
