@@ -15,8 +15,8 @@ from logscope.store.interface import RunHistory
 from logscope.store.records import RunFacts, StoredRun
 from parsers.records import Json, Outcome
 
-_MOST_FAILURES = 6
-_MOST_SUCCESSES = 8
+_MOST_FAILURES = 5
+_MOST_SUCCESSES = 6
 _SHAPE_KEYS = (
     "hidden_size",
     "num_attention_heads",
@@ -236,8 +236,11 @@ def _fixes(failure: StoredRun, bad: Mapping[Item, str], past: Past) -> Iterator[
 
 
 def _baseline(failure: StoredRun, past: Past) -> StoredRun | None:
-    chosen = past.history.baseline(failure.run_id).run_id if past.history is not None else None
-    return past.history.load(chosen) if past.history is not None and chosen is not None else None
+    if past.history is None:
+        return None
+    chosen = past.history.baseline(failure.run_id).run_id
+    held = next((run for run in past.good if run.run_id == chosen), None)  # loading one costs 20 ms
+    return past.history.load(chosen) if held is None and chosen is not None else held
 
 
 def _changed(left: Mapping[Item, str] | None, right: Mapping[Item, str]) -> set[Item]:

@@ -32,7 +32,8 @@ def rule_findings(plan: Planned, good: Sequence[StoredRun]) -> Iterator[Finding]
 
 def _finding(rule: ConfigRule, left: Json, right: Json, is_off: bool, is_tolerated: bool) -> Finding:
     severity = Severity.FAILS if rule.severity == "fatal" else Severity.NOTE
-    evidence = [f"{rule.left} = {left}", f"{rule.right} = {right}"]
+    sides = ((rule.left, left), (rule.right, right))
+    evidence = [f"{name} = {value}" for name, value in sides if name != str(value)]
     if is_off:
         severity = Severity.NOTE
         evidence.append(f"{rule.unless_env} is set: it only warns")
@@ -52,8 +53,11 @@ def _finding(rule: ConfigRule, left: Json, right: Json, is_off: bool, is_tolerat
 
 def _remedy(remedy: AtlasRemedy, left: Json, right: Json) -> Remedy:
     durability = _DURABILITY.get(remedy.kind, remedy.kind)
-    action, apply = (text.format(left=left, right=right) for text in (remedy.action, remedy.apply))
-    return Remedy(action, apply, durability, remedy.assumes, remedy.trade_off)
+    action, apply, assumes, costs = (
+        text.format(left=left, right=right)
+        for text in (remedy.action, remedy.apply, remedy.assumes, remedy.trade_off)
+    )
+    return Remedy(action, apply, durability, assumes, costs)
 
 
 def _unread_configs(plan: Planned) -> Iterator[Finding]:
