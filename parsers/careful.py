@@ -108,7 +108,8 @@ class CarefulReader:
             if is_own:
                 builder.see_rank(line.rank, number)
         understood = builder.failures.feed(line, builder.stage)
-        builder.has_errors = builder.has_errors or understood
+        if understood:
+            builder.has_errors = True
         builder.count_line(number, (), understood or is_own)
 
     def _join(self, number: int, carried: Carried, text: str) -> tuple[int, str] | None:

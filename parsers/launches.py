@@ -151,8 +151,10 @@ class RunBuilder:
         """Count a physical line of this run."""
         self.lines += 1
         self.understood += understood
-        self.last_line = max(self.last_line, number)
-        self.first_line = min(self.first_line, number)
+        if number > self.last_line:  # a call of max() costs more than all the rest
+            self.last_line = number
+        if number < self.first_line:
+            self.first_line = number
         name = carriers[0] if carriers else ""
         self.carriers[name] = self.carriers.get(name, 0) + 1
 
