@@ -24,6 +24,8 @@ _NO_SUCH_ARGUMENT = re.compile(
 )
 _RAISES_IN = re.compile(r"site-packages/|dist-packages/|/python/")
 _NEUTRAL = {
+    "asked": "more",
+    "derived": "less",
     "package": "package",
     "library": "library",
     "path": "path",

@@ -21,6 +21,7 @@ from logscope.explain.scene import Scene
 from logscope.knowledge.config_rules import config_rules
 from parsers.records import Json
 
+_RELEASE_MADE = ("new", "promoted", "default-flipped", "guard-changed")
 _READABLE = {
     "derived_context": "context length by the ROLE's config.json",
     "context": "context length of the ROLE",
@@ -65,9 +66,11 @@ def _candidate(found: Mismatch, scene: Scene) -> Candidate:
     if row is not None:
         candidate.add("changed since the good run", 0.2, f"{row.name} was {show(row.good)}", links=False)
     if found.in_good_too:
-        candidate.add(
-            "stood in the good run too", -0.35, "the good run had the same contradiction", links=False
-        )
+        # Where the release changed the check, the contradiction is what it stops at, not what changed.
+        is_of_release = scene.finding is not None and scene.finding.finding in _RELEASE_MADE
+        points = -0.5 if is_of_release else -0.35
+        why = "the good run had the same contradiction"
+        candidate.add("stood in the good run too", points, why, links=False)
     candidate.mechanism = found.reason[:1].upper() + found.reason[1:] + "."
     _quote(found, scene, candidate)
     _add_remedies(found, candidate)

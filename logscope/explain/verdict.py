@@ -10,6 +10,8 @@ from logscope.explain.records import Cause
 from logscope.explain.scene import Scene
 from parsers.records import Outcome
 
+_MET = 0.4
+"""A contradiction with this score is told beside the release that began to refuse it."""
 _SURE = 0.55
 """From this score on the first cause is told as the cause, below it as the likeliest."""
 
@@ -70,7 +72,7 @@ def _since(scene: Scene, causes: Sequence[Cause]) -> str:
     """The contradiction that a release stops at, or what the releases say of the check that fired."""
     finding = scene.finding
     if causes and causes[0].kind == "version":
-        met = next((cause for cause in causes[1:3] if cause.kind == "config" and cause.score >= _SURE), None)
+        met = next((cause for cause in causes[1:3] if cause.kind == "config" and cause.score >= _MET), None)
         return f"; {met.title}" if met is not None else ""
     if finding is None or finding.finding not in ("new", "promoted", "default-flipped", "guard-changed"):
         return ""

@@ -549,3 +549,13 @@ def test_rules_of_the_configuration_folder_are_taken_by_themselves(
     bad = make_run("bad", {"tp_size": 1}, [error("it broke in its own way", "RuntimeError")])
 
     assert first(make_run("good", {"tp_size": 1}), bad).title == "Our own"
+
+
+def test_without_any_config_the_numbers_of_the_message_tell_the_contradiction() -> None:
+    bad = make_run("bad", SPECULATIVE, [error(CONTEXT_ERROR)], milestones=LOADED)
+
+    told = explained(make_run("good", SPECULATIVE, milestones=LOADED), bad)
+
+    assert told.causes[0].subject == "draft.max_position_embeddings"
+    assert "2048" in told.causes[0].title and "4096" in told.causes[0].title
+    assert any(remedy.apply.startswith("SGLANG_ALLOW") for remedy in told.causes[0].remedies)
