@@ -7,6 +7,7 @@ call 'the same thing when it still worked'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -111,12 +112,13 @@ def _first_bad(connection: DuckDBPyConnection, run: Row) -> RunId | None:
 
 
 def _reason(run: Row, best: _Candidate, second: _Candidate | None) -> str:
-    said = f"the last good run that is nearest: {_same(run, best.row)}, {_distance_words(run, best)}"
+    said = f"the nearest good run before it: {_same(run, best.row)}, {_away(run, best)}"
     if second is None:
         return f"{said}; no other good run before it is comparable"
+    name = f"runner-up {second.row['run_id']}"
     if second.distance == best.distance:
-        return f"{said}; runner-up {second.row['run_id']}, as near but earlier"
-    return f"{said}; runner-up {second.row['run_id']}, {_distance_words(run, second)}"
+        return f"{said}; {name} is as near, but earlier"
+    return f"{said}; {name} is {_away(run, second)}"
 
 
 def _same(run: Row, other: Row) -> str:
@@ -125,28 +127,29 @@ def _same(run: Row, other: Row) -> str:
         for name, column in (("model", "model_key"), ("tp", "tp_size"), ("version", "sglang_version"))
         if run[column] is not None and run[column] == other[column]
     ]
-    if not same:
-        return "little is known of this run"
-    return "same " + (", ".join(same[:-1]) + " and " + same[-1] if len(same) > 1 else same[0])
+    return f"same {_listed(same)}" if same else "little is known of this run"
 
 
-def _distance_words(run: Row, candidate: _Candidate) -> str:
+def _away(run: Row, candidate: _Candidate) -> str:
+    """``3 arguments and 1 release away``, with the facts that weigh most by name."""
     coarse, fine = coarse_differences(run, candidate.row), candidate.fine
-    parts = list(coarse)
-    for count, one in (
+    parts = [text for text in coarse if not text.startswith("sglang: ")]
+    counts = (
         (len(fine.arguments), "argument"),
         (len(fine.env), "variable"),
         (len(fine.configs), "config key"),
-    ):
-        if count:
-            parts.append(f"{count} {one}{'s' if count > 1 else ''}")
-    if not parts:
-        return (
-            "nothing differs in its arguments"
-            if fine.compared_arguments
-            else "its arguments could not be compared"
-        )
-    return f"{', '.join(parts)} away"
+        (len(coarse) - len(parts), "release"),
+    )
+    parts += [f"{count} {one}{'s' if count > 1 else ''}" for count, one in counts if count]
+    if parts:
+        return f"{_listed(parts)} away"
+    if fine.compared_arguments:
+        return "nothing differs in its arguments"
+    return "its arguments could not be compared"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _none_reason(connection: DuckDBPyConnection, run: Row, rows: list[tuple[Row, float]]) -> str:
