@@ -27,7 +27,8 @@ _STACK_LINE = regex.compile(
 _CURRENT_THREAD = regex.compile(r"^Current thread 0x")
 _FAULT_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+) in (?P<function>\S+)')
 
-_PRINTED_STARTS = frozenset({"Rece", "Fini", "self", "obj=", "Dump", "serv"})
+PRINTED_STARTS = frozenset({"Rece", "Fini", "self", "obj=", "Dump", "serv"})
+"""First letters of such lines, for a look before anything else."""
 _PRINTED = regex.compile(
     r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests"
     r"|server_args=)"
@@ -36,7 +37,7 @@ _PRINTED = regex.compile(
 
 def prints_requests(body: str) -> bool:
     """True for a line that prints requests or arguments: what stands in it is quoted."""
-    return body[:4] in _PRINTED_STARTS and _PRINTED.match(body) is not None
+    return body[:4] in PRINTED_STARTS and _PRINTED.match(body) is not None
 
 
 @dataclass(slots=True)

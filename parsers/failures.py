@@ -14,7 +14,7 @@ from datetime import datetime
 import regex
 
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
-from parsers.dumps import PrintedRequests, StackDumps
+from parsers.dumps import PRINTED_STARTS, PrintedRequests, StackDumps
 from parsers.fingerprint import message_fingerprint
 from parsers.outcome import conclude, in_time_order
 from parsers.records import Conclusion, Line, Progress, Stage
@@ -26,10 +26,9 @@ from parsers.rules.chains import (
     judge_exception,
     pick_link,
 )
-from parsers.rules.classify import STRONG_RULES, LineClassifier
-from parsers.rules.message_rule import Taken, Weight, take
+from parsers.rules.classify import STRONG_RULE_IDS, LineClassifier
+from parsers.rules.message_rule import Taken, Weight
 from parsers.rules.native import signal_name
-from parsers.rules.suspicion import is_suspicious
 from parsers.tracebacks import HEADER, Link, Traceback, TracebackReader
 
 _CLASSIFIER = LineClassifier()
@@ -94,9 +93,9 @@ class FailureReader:
             self._last_at = line.at
         if self._pending and self._finish_pending(line, stage):
             return True
-        if self._printed.take(line):
+        if (self._printed.open or body[:4] in PRINTED_STARTS) and self._printed.take(line):
             return True
-        if tracebacks.open or HEADER in body:
+        if tracebacks.open.get(line.label) or HEADER in body:
             taken = self._feed_traceback(line, stage, is_after_gap)
             if tracebacks.done:
                 self._fetch_tracebacks()
@@ -124,8 +123,8 @@ class FailureReader:
     def _feed_traceback(self, line: Line, stage: Stage | None, is_after_gap: bool) -> bool:
         label = line.label
         if not line.has_head and self._tracebacks.is_in_message(label) and HEADER not in line.body:
-            taken = take(STRONG_RULES, line.body) if is_suspicious(line.body) else None
-            if taken is not None and taken.rule.weight is not Weight.LOGGED:
+            taken = _CLASSIFIER.say(line)
+            if taken is not None and taken.rule.id in STRONG_RULE_IDS:
                 self._tracebacks.finish(label)
                 return False
         return self._tracebacks.feed(line, stage, is_after_gap=is_after_gap)

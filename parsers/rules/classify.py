@@ -19,10 +19,12 @@ from parsers.rules.native import NATIVE_RULES
 from parsers.rules.suspicion import is_suspicious
 from parsers.tracebacks import read_exception
 
-STRONG_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES)
-"""Rules that end the message of an exception when they take a line."""
+SPECIFIC_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES, *BENIGN_RULES)
 
-SPECIFIC_RULES: tuple[MessageRule, ...] = (*STRONG_RULES, *BENIGN_RULES)
+STRONG_RULE_IDS = frozenset(
+    one.id for one in (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES) if one.weight is not Weight.LOGGED
+)
+"""Rules that end the message of an exception when they take a line."""
 
 ALL_RULES: tuple[MessageRule, ...] = (*SPECIFIC_RULES, *WORDED_RULES)
 """In the order in which a line is offered to them."""
@@ -30,7 +32,10 @@ ALL_RULES: tuple[MessageRule, ...] = (*SPECIFIC_RULES, *WORDED_RULES)
 MAX_CACHE = 4096
 MAX_CACHED_LENGTH = 600
 
+_BARE = "bare-exception"
 _NOTHING = regex.compile("")
+_NEVER = regex.compile(r"(?!)")
+"""For rules that are built for one line: no other line is taken by its shape alone."""
 _LEVEL_RULES = {
     "ERROR": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
     "CRITICAL": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
@@ -39,6 +44,7 @@ _LEVEL_RULES = {
     "WARN": MessageRule("level-word-warning", Weight.WARNING, (), _NOTHING),
 }
 _NO_DIGITS = str.maketrans("", "", "0123456789")
+_AS_ZEROS = str.maketrans("123456789", "000000000")
 _LETTERS = frozenset("EFW[")
 """First letters of lines whose level is a letter before digits (glog, c10d): digits count there."""
 
@@ -65,8 +71,8 @@ def _bare_exception(line: Line) -> Taken | None:
     if found is None:
         return None
     verdict = judge_exception(ExceptionView(found[0], found[1], (), ""))
-    rule_id = "bare-exception" if verdict.weight is Weight.EXCEPTION else verdict.rule
-    return Taken(MessageRule(rule_id, verdict.weight, (), _NOTHING), found[0], found[1])
+    rule_id = _BARE if verdict.weight is Weight.EXCEPTION else verdict.rule
+    return Taken(MessageRule(rule_id, verdict.weight, (), _NEVER), found[0], found[1])
 
 
 class LineClassifier:
@@ -83,25 +89,26 @@ class LineClassifier:
     def say(self, line: Line) -> Taken | None:
         """What the line says, or None."""
         body = line.body
-        if len(body) > MAX_CACHED_LENGTH or line.level in _LEVEL_RULES:
+        if len(body) > MAX_CACHED_LENGTH:
             return understand(line)
-        if body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit()):
-            return understand(line)
-        shape = body.translate(_NO_DIGITS)
-        if shape in self._quiet or body in self._plain:
+        has_letter = body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit())
+        shape = body.translate(_AS_ZEROS if has_letter else _NO_DIGITS)
+        if line.level in _LEVEL_RULES:
+            shape = f"{line.level} {shape}"
+        elif shape in self._quiet or body in self._plain:
             return None
         before = self._known.get(shape)
         taken = apply(before, body) if before is not None else None
         return taken or self._learn(line, shape)
 
     def _learn(self, line: Line, shape: str) -> Taken | None:
-        if not is_suspicious(line.body):
+        if line.level not in _LEVEL_RULES and not is_suspicious(line.body):
             _add(self._quiet, shape)
             return None
         taken = understand(line)
         if taken is None:
             _add(self._plain, line.body)
-        elif taken.rule.words:
+        elif taken.rule.id != _BARE:
             if len(self._known) >= MAX_CACHE:
                 self._known.clear()
             self._known[shape] = taken.rule
