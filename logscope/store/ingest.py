@@ -26,6 +26,7 @@ from logscope.store.reading import ReadLog, is_packed, read, stamp_of
 from logscope.store.rebuild import stored_run
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
+from logscope.store.throughput import MOST_EXACT
 from parsers.records import PARSER_VERSION, Run
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Ingest:
             with self._database.writing() as connection:
                 connection.execute("SET threads = 1")  # cheaper, and the rows pack better
                 if self._database.path is not None:
-                    connection.execute(f"SET memory_limit = '{_writer_memory(group)}MB'")
+                    connection.execute(f"SET memory_limit = '{_WRITER_MEMORY}MB'")
                 if not self._write(connection, group):
                     stale = [each for each in group if not self._write(connection, [each])]
         finally:
@@ -214,6 +215,7 @@ class Ingest:
                     LogToWrite(each.log, each.log_id, each.plan.known, self._name_of(each.source))
                     for each in group
                 ],
+                _summary_memory(group) if self._database.path is not None else None,
             )
 
         try:
@@ -245,10 +247,10 @@ class Ingest:
         return source.word if self._database.path is None else source.path
 
 
-def _writer_memory(group: Sequence[_Waiting]) -> int:
-    """MB that DuckDB may hold while rows go in: more makes nothing faster, less cannot sort a huge run's figures."""
+def _summary_memory(group: Sequence[_Waiting]) -> int:
+    """MB that DuckDB may hold while it sorts the figures of the runs."""
     lines = sum(waiting.log.parsed.lines for waiting in group)
-    return _WRITER_MEMORY + 64 * lines // 1_000_000
+    return _WRITER_MEMORY + 64 * min(lines, 2 * MOST_EXACT) // 1_000_000
 
 
 def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, Run]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from logscope.store import throughput
 from logscope.store.identity import run_id
+from logscope.store.marks import put_marks_back
 from logscope.store.reading import ReadLog
 from logscope.store.run_rows import Place, RunTables, zone_of
 from parsers.records import PARSER_VERSION
@@ -56,9 +57,12 @@ class LogToWrite:
     """Path for its runs, where the log has none in the store yet."""
 
 
-def write_logs(connection: DuckDBPyConnection, logs: Sequence[LogToWrite]) -> None:
+def write_logs(
+    connection: DuckDBPyConnection, logs: Sequence[LogToWrite], summary_memory: int | None = None
+) -> None:
     """Writes new logs, or the newer states of known ones, with one statement a table.
 
+    `summary_memory`: MB that DuckDB may hold from when the runs' figures are sorted; None leaves its limit.
     Call it inside a transaction. Raises StaleKnowledge when the store does not hold what a log's `known` says.
     """
     zone = _zone(connection)
@@ -72,7 +76,11 @@ def write_logs(connection: DuckDBPyConnection, logs: Sequence[LogToWrite]) -> No
         each.log.rows.insert(connection, ids)
     for table in tables.all():
         table.insert(connection)
-    throughput.summarise(connection, [run_no for numbers in numbers_of for run_no in numbers.values()])
+    run_nos = [run_no for numbers in numbers_of for run_no in numbers.values()]
+    put_marks_back(connection, run_nos)
+    if summary_memory is not None:
+        connection.execute(f"SET memory_limit = '{summary_memory}MB'")
+    throughput.summarise(connection, run_nos)
     for each in logs:
         _write_log_row(connection, each.log, each.log_id, each.known)
         if not each.log.source.is_stdin:
