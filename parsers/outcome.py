@@ -76,7 +76,7 @@ def _outcome(
     ready = marks.own_ready is not None
     where = _place(progress, ready)
     root = choice.root
-    killed = _kill_evidence(candidates, marks, choice)
+    killed = _kill_evidence(candidates, progress, marks, choice)
     if killed is not None:
         return Outcome.KILLED, f"{killed.message[:160]} (line {abs(killed.first_line)}), and no earlier error"
     if root is not None and root.weight in REQUEST_WEIGHTS and choice.tier > 0 and marks.sigquit is None:
@@ -135,12 +135,16 @@ def _without_end(
     return Outcome.UNKNOWN, f"the text stops in {_stage_word(progress)}: hung or still starting"
 
 
-def _kill_evidence(candidates: Sequence[Candidate], marks: Marks, choice: Choice) -> Candidate | None:
+def _kill_evidence(
+    candidates: Sequence[Candidate], progress: Progress, marks: Marks, choice: Choice
+) -> Candidate | None:
     """The sign of a killing from outside that no error came before."""
     for one in candidates:
         if weight_after_ready(one, marks.own_ready) is not Weight.KILL:
             continue
         if marks.stop is not None and one.first_line > marks.stop:
+            continue
+        if progress.last_batch_line is not None and progress.last_batch_line > one.last_line:
             continue
         if choice.root is None or choice.occurrence is None or choice.tier > LAST_PEER_TIER:
             return one

@@ -19,6 +19,7 @@ from parsers.survival import REQUEST_WEIGHTS, Fate, Marks, Verdict, is_client_li
 FORERUNNER_WITHIN = timedelta(seconds=30)
 """A library's warning and the exception that follows from it stand at most so far apart."""
 FORERUNNER_LINES = 400
+SAME_MOMENT = timedelta(seconds=1)
 
 _TIERS: dict[Weight, int] = {
     Weight.NATIVE: 0,
@@ -129,8 +130,29 @@ def choose_root(candidates: Sequence[Candidate], progress: Progress, marks: Mark
             passed.append(entry)
     if marks.sigquit is not None and not any(entry.tier <= LAST_PEER_TIER for entry in entries):
         entries += [entry for entry in passed if entry.tier <= LAST_PEER_TIER]
-    _settle(choice, sorted(entries, key=lambda entry: entry.key), marks)
+    _settle(choice, _concrete_first(sorted(entries, key=lambda entry: entry.key)), marks)
     return choice
+
+
+def _concrete_first(entries: list[_Entry]) -> list[_Entry]:
+    """An error without words yields to one with words that was printed in the same moment."""
+    if len(entries) < 2 or entries[0].candidate.message:
+        return entries
+    first = entries[0]
+    for entry in entries[1:]:
+        is_alike = (entry.tier, entry.is_after_end) == (first.tier, first.is_after_end)
+        if is_alike and entry.candidate.message and _is_same_moment(first.occurrence, entry.occurrence):
+            return [entry, *(one for one in entries if one is not entry)]
+    return entries
+
+
+def _is_same_moment(one: Occurrence, other: Occurrence) -> bool:
+    if one.at is None or other.at is None:
+        return False
+    try:
+        return abs(one.at - other.at) <= SAME_MOMENT
+    except TypeError:
+        return False
 
 
 _ROLES = {

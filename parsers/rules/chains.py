@@ -102,7 +102,7 @@ def judge_exception(view: ExceptionView) -> Verdict:
     if last in WRAPPER_TYPES:
         return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
     if _WARMUP.search(view.context) or any(
-        "warmup" in frame.function and "server" in frame.file for frame in view.frames
+        "warmup" in frame.function and frame.file.endswith("server.py") for frame in view.frames
     ):
         return Verdict(Weight.WARMUP, "warmup-exception")
     if _REQUEST.search(view.context):

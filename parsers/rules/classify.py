@@ -67,7 +67,10 @@ def _bare_exception(line: Line) -> Taken | None:
     """An exception line that stands outside any traceback."""
     if (line.has_head and not line.rank) or ":" not in line.body:
         return None
-    found = read_exception(line.body[:2000].rstrip(), is_strict=True, is_bare=True)
+    body = line.body[:2000].strip()
+    if body.startswith("..."):
+        body = body.lstrip(". ")
+    found = read_exception(body, is_strict=True, is_bare=True)
     if found is None:
         return None
     verdict = judge_exception(ExceptionView(found[0], found[1], (), ""))

@@ -109,6 +109,12 @@ TEXTS = [
         Outcome.FAILED, False, None,
     ),
     (
+        "generated text that looks like the end of the server, and batches go on",
+        _ARGS + _READY + _DECODE.format(m="08") + "Here is what you see:\nTraceback (most recent call last):\n"
+        + '  File "script.py", line 3, in <module>\n    main()\n' + "ValueError: x\n\nKilled\n" + _DECODE.format(m="09"),
+        Outcome.READY, True, None,
+    ),
+    (
         "warm-up batches are no service",
         _ARGS + _LOAD + _DECODE.format(m="07") + _DECODE.format(m="08"),
         Outcome.UNKNOWN, False, None,

@@ -258,6 +258,34 @@ CASES = [
         "panic", "called `Option",
     ),
     Case(
+        "words before no words in the same second",
+        _ARGS + _LOAD + _hit("TP1", "AssertionError") + _hit("TP0", "RuntimeError: demo value 5 is wrong") + _SIGQUIT,
+        "RuntimeError", "RuntimeError: demo value",
+    ),
+    Case(
+        "error behind dots that a progress display left",
+        _ARGS + _LOAD + "..........RuntimeError: demo value 5 is wrong\n",
+        "RuntimeError", "..........Runtime",
+    ),
+    Case(
+        "error glued to a progress bar",
+        _ARGS + _LOAD + "\r 33%|###   | 3/9 [00:01<00:03,  1.0s/it]Memory access fault by GPU node-3 on address 0x70.\n",
+        "HIP fatal", "\r 33%",
+    ),
+    Case(
+        "uncaught exceptions behind the rank of each line",
+        _ARGS + "".join(f"[rank1]: {line}\n" for line in ["Traceback (most recent call last):", *_FRAME.rstrip().split("\n"), "ValueError: demo"]),
+        "ValueError", "[rank1]: ValueError",
+    ),
+    Case(
+        "wrapped first error of a chain whose message has empty lines",
+        _ARGS + "Traceback (most recent call last):\n" + _FRAME
+        + "demo.GatedError: 401 for this name\n\nAccess to it is restricted.\n\n"
+        + "The above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n" + _FRAME
+        + "OSError: You are trying to open a gated name.\n",
+        "demo.GatedError", "demo.GatedError",
+    ),
+    Case(
         "traceback cut before its exception",
         _ARGS + _LOAD + "[2026-02-03 04:06:00 TP0] Scheduler hit an exception: Traceback (most recent call "
                         "last):\n"
