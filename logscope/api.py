@@ -52,10 +52,9 @@ class History:
         return self.store.load(run)
 
     def runs(self) -> pd.DataFrame:
-        """One row a run, newest first, with the index ``run_id``: the columns of the table ``runs``, mark and note."""
+        """One row a run, newest first, with the index ``run_id``: the columns of the table ``runs``."""
         frame = self.sql(
-            "SELECT r.*, m.verdict AS mark, m.note FROM runs r LEFT JOIN marks m USING (run_id) "
-            "ORDER BY r.order_at DESC NULLS LAST, r.run_no DESC"
+            "SELECT * FROM runs ORDER BY order_at DESC NULLS LAST, run_no DESC"
         )
         return frame.set_index("run_id")
 
