@@ -80,16 +80,23 @@ def _by_likeness(
             ),
             reverse=True,
         )
-        if scored and scored[0][0] >= _ALIKE and (len(scored) == 1 or scored[1][0] < scored[0][0]):
+        if scored and scored[0][0] >= _ALIKE and (len(scored) == 1 or scored[1][0] < _ALIKE):
             found.setdefault((old, scored[0][1]), (at, "same type, like name, same release"))
 
 
 def _same_kind(before: Declared, after: Declared) -> bool:
     if _polarity(before.name) * _polarity(after.name) < 0:
         return False  # enable_x for disable_x: the value is turned round, so it is no rename
+    if before.type == "bool" and not _is_extended(before.name, after.name):
+        return False  # all switches are alike: only a word more or fewer, or another order, says the same
     return before.type == after.type and (
         before.default == after.default or before.choices == after.choices != ()
     )
+
+
+def _is_extended(old: str, new: str) -> bool:
+    left, right = set(old.split("_")), set(new.split("_"))
+    return left <= right or right <= left
 
 
 def _polarity(name: str) -> int:
