@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import add_format, note, shows_progress, store_path, write
+from logscope.cli.progress_line import ProgressLine
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -51,27 +52,24 @@ def run(options: argparse.Namespace) -> int:
 
     given = given_files(options.config, options.env_file)
     store = Store.open(store_path(options))
-    report = store.ingest(
-        options.paths,
-        config_files=given.configs,
-        env_file=given.env_file,
-        reparse=options.reparse,
-        progress=_Progress() if shows_progress(options) else None,
-        jobs=max(1, options.jobs),
-    )
+    shown = ProgressLine(sys.stderr) if shows_progress(options) else None
+    try:
+        report = store.ingest(
+            options.paths,
+            config_files=given.configs,
+            env_file=given.env_file,
+            reparse=options.reparse,
+            progress=shown.begin if shown else None,
+            on_bytes=shown.advance if shown else None,
+            jobs=max(1, options.jobs),
+        )
+    finally:
+        if shown:
+            shown.clear()
     write(_as_json(report) if options.format == "json" else _as_text(report, options))
     for failed in report.failed:
         note(options, f"logscope: {failed.message}" + (f" ({failed.hint})" if failed.hint else ""))
     return ExitCode.TROUBLE if report.failed else ExitCode.OK
-
-
-class _Progress:
-    """One line on the terminal, written over."""
-
-    def __call__(self, path: str, number: int, total: int) -> None:
-        text = f"{number}/{total} {path}"
-        sys.stderr.write(f"\r\x1b[K{text[-100:]}" + ("\r\x1b[K" if number == total else ""))
-        sys.stderr.flush()
 
 
 def _as_text(report: IngestReport, options: argparse.Namespace) -> str:

@@ -49,6 +49,11 @@ class ContentMeter:
         self._crc = 0
         self._size = 0
 
+    @property
+    def size(self) -> int:
+        """Bytes taken so far."""
+        return self._size
+
     def feed(self, block: bytes) -> None:
         """Takes the next bytes."""
         if len(self.head) < HEAD:

@@ -22,7 +22,8 @@ from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatu
 from logscope.store.leftovers import remove_leftovers
 from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
 from logscope.store.planning import Knowledge, Plan, content_of
-from logscope.store.reading import ReadLog, is_packed, read, stamp_of
+from logscope.store.read_ahead import ReadAhead
+from logscope.store.reading import OnBytes, ReadLog, is_packed, read, stamp_of
 from logscope.store.rebuild import stored_run
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
 """A group of logs is written when it is this large, or when its first log has waited this long."""
+
+_WHOLE = (IngestStatus.NEW, IngestStatus.REPLACED)
+"""What is read from its begin to its end."""
 
 _WRITER_MEMORY = 96
 """MB for DuckDB while rows of a usual log go in."""
@@ -59,8 +63,18 @@ class Ingest:
     """One call of ``ingest``."""
 
     def __init__(
-        self, database: Database, given: GivenFiles, reparse: bool = False, progress: Progress | None = None
+        self,
+        database: Database,
+        given: GivenFiles,
+        reparse: bool = False,
+        progress: Progress | None = None,
+        on_bytes: OnBytes | None = None,
+        jobs: int = 1,
     ) -> None:
+        self._on_bytes = on_bytes
+        self._jobs = jobs
+        self._ahead: ReadAhead | None = None
+        self._looked_ahead = 0
         self._database = database
         self._given = given
         self._reparse = reparse
@@ -80,13 +94,11 @@ class Ingest:
             pass
         self._look_up()
         try:
-            for number, source in enumerate(sources):
-                if self._progress is not None:
-                    self._progress(source.word, number + 1, len(sources))
-                self._take(number, source)
-                if self._is_due():
-                    self._write_group()
-            self._write_group()
+            if self._jobs > 1 and len(sources) > 1:
+                with ReadAhead(min(self._jobs, len(sources))) as self._ahead:
+                    self._take_all(sources)
+            else:
+                self._take_all(sources)
         finally:
             for waiting in self._waiting:
                 waiting.log.rows.discard()
@@ -96,6 +108,41 @@ class Ingest:
         )
         return IngestReport((*unfound, *(self._done[number] for number in sorted(self._done))))
 
+    def _take_all(self, sources: Sequence[Source]) -> None:
+        for number, source in enumerate(sources):
+            if self._progress is not None:
+                self._progress(source.word, number + 1, len(sources))
+            self._look_ahead(sources, number)
+            self._take(number, source)
+            if self._is_due():
+                self._write_group()
+        self._write_group()
+
+    def _look_ahead(self, sources: Sequence[Source], number: int) -> None:
+        """Lets other processes begin with the next inputs that have to be read as a whole."""
+        self._looked_ahead = max(self._looked_ahead, number)
+        while self._ahead is not None and self._ahead.has_room and self._looked_ahead < len(sources):
+            source, place = sources[self._looked_ahead], self._looked_ahead
+            self._looked_ahead += 1
+            try:
+                plan = self._plan(source)
+                if plan.status in _WHOLE and not is_packed(source):
+                    self._ahead.begin(
+                        place,
+                        source,
+                        plan.stamp,
+                        plan.surroundings,
+                        self._knowledge.salt,
+                        self._folder,
+                        self._database.path is not None,
+                    )
+            except LogScopeError:
+                continue  # told when its turn comes
+
+    def _plan(self, source: Source) -> Plan:
+        stamp = stamp_of(source)
+        return self._knowledge.plan(source, stamp, gather(source.path, self._given), self._reparse)
+
     def _look_up(self) -> None:
         with self._database.reading() as connection:
             self._knowledge = Knowledge(connection)
@@ -103,12 +150,12 @@ class Ingest:
     def _take(self, number: int, source: Source) -> None:
         """Reads one input; what is read waits for the next group."""
         try:
-            stamp = stamp_of(source)
-            plan = self._knowledge.plan(source, stamp, gather(source.path, self._given), self._reparse)
+            plan = self._plan(source)
+            ahead = self._read_ahead(number, plan)
             if plan.status is IngestStatus.KNOWN:
                 self._note_known(number, source, plan)
                 return
-            log = self._read(source, plan)
+            log = ahead or self._read(source, plan)
         except LogScopeError as error:
             passed_over = isinstance(error, NotALaunchLog) and not source.is_expected_to_be_a_log
             status = IngestStatus.SKIPPED if passed_over else IngestStatus.FAILED
@@ -126,6 +173,16 @@ class Ingest:
             self._waiting_since = time.monotonic()
         self._waiting.append(_Waiting(number, source, plan, log, log_id))
         self._knowledge.expect(source, log, log_id)
+
+    def _read_ahead(self, number: int, plan: Plan) -> ReadLog | None:
+        """The log as another process read it, unless it proved to continue or repeat a known one."""
+        if self._ahead is None or not self._ahead.is_reading(number):
+            return None
+        log = self._ahead.finish(number)
+        if plan.status in _WHOLE and log.stamp == plan.stamp:
+            return log
+        log.rows.discard()
+        return None
 
     def _read(self, source: Source, plan: Plan) -> ReadLog:
         reader = None
@@ -146,6 +203,7 @@ class Ingest:
                 start,
                 watch,
                 keep_state,
+                self._on_bytes,
             )
         except BaseException:
             rows.discard()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,9 @@ from parsers.log import LogReader
 from parsers.outcome import refine
 from parsers.reader import open_log, read_blocks
 from parsers.records import Conclusion, ParsedLog, Run
+
+OnBytes = Callable[[int, int | None], None]
+"""Hears (bytes read, bytes of the whole or None) while an input is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +98,11 @@ def read(
     start: Content | None = None,
     watch: Sequence[int] = (),
     keep_state: bool = True,
+    on_bytes: OnBytes | None = None,
 ) -> ReadLog:
     """Reads the source, or what came after `start` when a `reader` that stands there is given.
 
+    `on_bytes` hears now and then how many bytes were read, and of how many (None: packed or piped).
     Raises NotALaunchLog when nothing in it is of an SGLang launch, SourceError when it cannot be read.
     """
     meter = ContentMeter(watch)
@@ -107,9 +113,12 @@ def read(
         with opened(source) as stream:
             if reader is not None and start is not None:
                 _skip_to(stream, start, meter)
+            size = stamp.size if isinstance(stream, io.BufferedReader) else None
             for block in read_blocks(stream):
                 meter.feed(block)
                 reading.feed(block)
+                if on_bytes is not None:
+                    on_bytes(meter.size, size)
             parsed = reading.result()
             reading.forget_open_line()
     except (OSError, zlib.error, lzma.LZMAError) as error:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.connection import LOCK_PATIENCE, Database
-from logscope.store.ingest_report import IngestReport
 from logscope.store.queries import ROW_LIMIT, QueryResult, Started, export_query, user_query
 from logscope.store.records import (
     Baseline,
@@ -23,13 +22,14 @@ from logscope.store.records import (
     SetupSpread,
     StoredRun,
 )
-from logscope.store.surroundings import GivenFiles
 from parsers.records import Json
 
 if TYPE_CHECKING:
     from logscope.store.ingest import Progress
+    from logscope.store.ingest_report import IngestReport
     from logscope.store.overview import TableNote
     from logscope.store.pruning import Pruned, PruneRule
+    from logscope.store.reading import OnBytes
     from logscope.store.run_filter import RunFilter
     from logscope.store.value_history import ErrorPast, ValueSpan
 
@@ -87,13 +87,18 @@ class Store:
         env_file: Path | None = None,
         reparse: bool = False,
         progress: Progress | None = None,
+        on_bytes: OnBytes | None = None,
         jobs: int = 1,
     ) -> IngestReport:
-        """Takes in files, folders, globs and ``-``. What cannot be read is told in the report."""
+        """Takes in files, folders, globs and ``-``. What cannot be read is told in the report.
+
+        `progress` hears which input comes next, `on_bytes` how far it is; `jobs` logs are read at a time.
+        """
         from logscope.store.ingest import Ingest
+        from logscope.store.surroundings import GivenFiles
 
         given = GivenFiles(config_files or {}, env_file)
-        return Ingest(self._database, given, reparse, progress).run(paths)
+        return Ingest(self._database, given, reparse, progress, on_bytes, jobs).run(paths)
 
     def load(self, reference: str) -> StoredRun:
         """The run that `reference` names (id, unique prefix, path, ``PATH#2``, ``last``,

@@ -38,6 +38,17 @@ class Spool:
         self.held = 0
         """Bytes of whole groups in memory, over all tables."""
 
+    def __getstate__(self) -> tuple[Path, str | None, int]:
+        if self._file is not None:
+            self._file.flush()
+        return self._folder, None if self._path is None else str(self._path), self.held
+
+    def __setstate__(self, state: tuple[Path, str | None, int]) -> None:
+        """In another process: the same file, which now is this one's to remove."""
+        self._folder, path, self.held = state
+        self._path = None if path is None else Path(path)
+        self._file = None if self._path is None else self._path.open("r+b")
+
     def write(self, columns: Columns) -> int:
         """Appends the columns; gives where they begin. Raises StoreError when the disk does not take them."""
         try:
