@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from logscope.knowledge import library
-from logscope.knowledge.catalogue import FATAL, SiteFact
 from logscope.knowledge.counterpart import Counterpart, counterparts, ends_server, is_gone
 from logscope.knowledge.environment import deprecated_names
 from logscope.knowledge.gates import Flip, changed_defaults, flips, gates_of
@@ -21,6 +20,7 @@ from logscope.knowledge.locate import NEAR, NONE, SHARED, Located, Match, Messag
 from logscope.knowledge.parser_errors import parser_finding
 from logscope.knowledge.periods import in_words
 from logscope.knowledge.records import Gate, ValidationFinding
+from logscope.knowledge.site_records import FATAL, SiteFact
 
 if TYPE_CHECKING:
     from parsers.records import Frame

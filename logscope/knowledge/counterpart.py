@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from logscope.knowledge.catalogue import FATAL, SiteFact, Wording
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.likeness import alike
+from logscope.knowledge.site_records import FATAL, SiteFact, Wording
 from logscope.knowledge.wording import MIN_LITERAL
 
 LIKE = 0.65

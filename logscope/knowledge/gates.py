@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from logscope.knowledge.arguments import argument_fact, argument_life, flags_of
-from logscope.knowledge.catalogue import Guarded, SiteFact
 from logscope.knowledge.environment import UNSET, boolean, env_default, env_life, knows, own_setting, plain
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.records import Gate
+from logscope.knowledge.site_records import Guarded, SiteFact
 
 _AVOIDS = {"true": "false", "false": "true"}
 _COMPARED = {"==": "!=", "!=": "==", ">": "<=", ">=": "<", "<": ">=", "<=": ">"}

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from logscope.knowledge.catalogue import FATAL, SiteFact, Wording
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.likeness import alike
+from logscope.knowledge.site_records import FATAL, SiteFact, Wording
 from logscope.knowledge.wording import (
     ANCHOR,
     MIN_LITERAL,

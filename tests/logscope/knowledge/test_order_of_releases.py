@@ -45,7 +45,7 @@ def test_the_nearest_lower_release_answers(asked: str, answers: str | None) -> N
 
 
 def test_spans_join_equal_values_and_end_where_the_thing_is_gone() -> None:
-    changes = [[0, "a"], [2, None], [3, "a"], [5, "b"], [7, None]]
+    changes: list[list[object]] = [[0, "a"], [2, None], [3, "a"], [5, "b"], [7, None]]
 
     spans = periods(changes, IN_ORDER)
 
