@@ -22,11 +22,15 @@ RUN_SCHEMA = "logscope.run/1"
 _UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
 
 
-def runs_json(runs: Sequence[StoredRun], origins: Mapping[str, Mapping[str, str]] | None = None) -> str:
+def runs_json(
+    runs: Sequence[StoredRun],
+    origins: Mapping[str, Mapping[str, str]] | None = None,
+    groups: Sequence[Json] = (),
+) -> str:
     """The document of ``logscope show``; `origins` gives run id -> argument name -> origin."""
     known = origins or {}
     rows: list[Json] = [run_value(stored, known.get(stored.run_id)) for stored in runs]
-    return dump({"schema": RUN_SCHEMA, "runs": rows})
+    return dump({"schema": RUN_SCHEMA, "runs": rows, "groups": list(groups)})
 
 
 def dump(document: Mapping[str, Json]) -> str:
