@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,27 @@ def test_continuous_integration_runs_the_command_of_the_readme() -> None:
     ).stdout
     assert f"```bash\n{extracted}```" == shown
     assert "pytest" in extracted
+
+
+def test_the_python_example_runs_as_it_stands(tmp_path: Path) -> None:
+    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for file in (ROOT / "sample_logs").glob("s0[23]*"):
+        shutil.copy(file, logs)
+    *steps, last = code[1].strip().splitlines()
+    script = "\n".join([*steps, f"print({last})"])
+
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "max_position_embeddings" in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -41,7 +42,10 @@ def store_path(options: argparse.Namespace) -> Path:
 
 
 def write(text: str) -> None:
-    """Writes a result to standard output, with one newline at its end."""
+    """Writes a result to standard output, with one newline at its end; the same bytes on every machine."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="\n")
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 

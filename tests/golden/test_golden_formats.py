@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -72,3 +73,23 @@ def test_the_bytes_of_a_report_are_those_of_its_golden_file(name: str, tmp_path:
 
 def test_every_golden_file_has_its_case() -> None:
     assert {path.name for path in EXPECTED.iterdir()} == set(CASES)
+
+
+def _keys(value: object) -> set[str]:
+    """Names of all keys, but not of those below a key whose names come from the log."""
+    if isinstance(value, list):
+        return {key for each in value for key in _keys(each)}
+    if not isinstance(value, dict):
+        return set()
+    free = ("server_args", "origins", "env", "context", "values")
+    return set(value) | {key for name, held in value.items() if name not in free for key in _keys(held)}
+
+
+@pytest.mark.parametrize("name", ["show_s03.json", "diff_s02_s03.json"])
+def test_every_key_of_the_json_is_documented(name: str) -> None:
+    reference = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+
+    keys = _keys(json.loads((EXPECTED / name).read_text(encoding="utf-8")))
+
+    assert len(keys) > 40
+    assert sorted(key for key in keys if f"`{key}`" not in reference and f".{key}`" not in reference) == []

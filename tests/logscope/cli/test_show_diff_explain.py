@@ -309,6 +309,22 @@ def test_the_same_input_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
     assert once("2") == first
 
 
+def test_the_bytes_do_not_depend_on_the_locale(tmp_path: Path) -> None:
+    def once(encoding: str) -> bytes:
+        environment = {
+            **os.environ,
+            "PYTHONIOENCODING": encoding,
+            "LOGSCOPE_DB": str(tmp_path / "none.duckdb"),
+        }
+        command = [sys.executable, "-m", "logscope", "diff", S02, S03]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+        assert done.returncode == 1, done.stderr
+        return done.stdout
+
+    assert "…".encode() in once("ascii")
+    assert once("ascii") == once("utf-8")
+
+
 def test_help_of_every_command_has_an_example_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("show", "diff", "explain", "compare", "triage"):
         with pytest.raises(SystemExit):
