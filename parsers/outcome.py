@@ -38,7 +38,7 @@ def conclude(
     root = _root_error(choice) if _has_root(outcome, choice) else None
     if root is None and choice.root is not None:
         choice.roles[id(choice.root)] = _role_without_root(choice, outcome)
-    events = tuple(_event(one, choice) for one in candidates)
+    events = tuple(_event(one, choice, marks) for one in candidates)
     stage = _stage(progress, marks, is_cut=outcome in (Outcome.FAILED, Outcome.KILLED) and marks.stop is None)
     return Conclusion(outcome, marks.own_ready is not None, stage, reason, root, events)
 
@@ -199,19 +199,22 @@ def _root_error(choice: Choice) -> RootError:
     )
 
 
-def _event(one: Candidate, choice: Choice) -> Event:
+def _event(one: Candidate, choice: Choice, marks: Marks) -> Event:
     role, reason = choice.roles.get(id(one), (EventRole.NONE, ""))
     first, last = one.first[0], (one.latest or one.first)[-1]
+    is_root = role is EventRole.ROOT
+    is_of_stop = marks.stop is not None and first.line >= marks.stop and not is_root
+    level = "error" if is_root else "warning" if is_of_stop else one.level
     return Event(
         fingerprint=one.fingerprint,
-        level="error" if role is EventRole.ROOT else one.level,
+        level=level,
         type=one.type,
         message=one.message,
         line=abs(first.line),
         last_line=abs(last.line),
         count=one.count,
         ranks=tuple(one.ranks),
-        benign=one.weight is Weight.NOTICE,
+        benign=one.weight is Weight.NOTICE or role is EventRole.OUTSIDE or is_of_stop,
         at=first.at,
         last_at=last.at,
         stage=first.stage,

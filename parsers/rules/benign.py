@@ -39,7 +39,7 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
         "c10d-warning",
         Weight.NOTICE,
         ("[W", "NOT been destroyed"),
-        r"(?:\[rank\d+\]:)?\[W(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>\w+)\.(?:cpp|h"
+        r"(?:\[rank\d+\]:)?\[W(?:\d{3,4})? ?[^\]]{0,100}?(?P<type>\w+)\.(?:cpp|h|ts"
         r"|cc):\d+\] *(?P<message>(?!.*(?:dump signal|HeartbeatMonitor|recvValue|\[c10d\])).*)",
         "[rank0]:[W312 15:31:31.9 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been "
         "destroyed before we destruct ProcessGroupNCCL.",

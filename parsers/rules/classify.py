@@ -6,6 +6,8 @@ Launches repeat their lines with other figures, so the answers are remembered by
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import regex
 
 from parsers.dumps import prints_requests
@@ -29,6 +31,10 @@ STRONG_RULE_IDS = frozenset(
 ALL_RULES: tuple[MessageRule, ...] = (*SPECIFIC_RULES, *WORDED_RULES)
 """In the order in which a line is offered to them."""
 
+_T = TypeVar("_T")
+_Key = tuple[tuple[str, bool, bool], str]
+"""Level, head and rank of a line, and its shape or its text."""
+
 MAX_CACHE = 4096
 MAX_CACHED_LENGTH = 600
 
@@ -36,6 +42,11 @@ _BARE = "bare-exception"
 _NOTHING = regex.compile("")
 _NEVER = regex.compile(r"(?!)")
 """For rules that are built for one line: no other line is taken by its shape alone."""
+_PLAIN_WARNING = regex.compile(
+    r"^\W{0,4}(?:[\w.]+: )?(?:[Ww]arning|WARN(?:ING)?|Fail(?:ed)?|Cannot|Could not|Unable|Invalid|Ignoring"
+    r"|Unexpected)\b|[Ff]all(?:ing)? ?back|not supported|not fully"
+)
+"""How a warning that no logger wrote begins or speaks; other text without a head is prose."""
 _LEVEL_RULES = {
     "ERROR": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
     "CRITICAL": MessageRule("level-word", Weight.LOGGED, (), _NOTHING),
@@ -60,7 +71,9 @@ def understand(line: Line) -> Taken | None:
         return taken
     if level is not None:
         return Taken(level, None, body.strip()[:2000])
-    return take(WORDED_RULES, body)
+    worded = take(WORDED_RULES, body)
+    is_prose = not line.has_head and _PLAIN_WARNING.search(body, 0, 400) is None
+    return None if worded is not None and worded.rule.weight is Weight.WARNING and is_prose else worded
 
 
 def _bare_exception(line: Line) -> Taken | None:
@@ -84,9 +97,9 @@ class LineClassifier:
     def __init__(self) -> None:
         self._quiet: set[str] = set()
         """Shapes that hold no word of an error."""
-        self._plain: set[str] = set()
+        self._plain: set[_Key] = set()
         """Lines that looked like errors and were none."""
-        self._known: dict[str, MessageRule] = {}
+        self._known: dict[_Key, MessageRule] = {}
         """Shape -> the rule that took the latest line of it."""
 
     def say(self, line: Line) -> Taken | None:
@@ -96,29 +109,34 @@ class LineClassifier:
             return understand(line)
         has_letter = body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit())
         shape = body.translate(_AS_ZEROS if has_letter else _NO_DIGITS)
-        if line.level in _LEVEL_RULES:
-            shape = f"{line.level} {shape}"
-        elif shape in self._quiet or body in self._plain:
+        has_level = line.level in _LEVEL_RULES
+        if not has_level and shape in self._quiet:
             return None
-        before = self._known.get(shape)
+        written_by = (line.level or "", line.has_head, bool(line.rank))
+        key = (written_by, shape)
+        if (written_by, body) in self._plain:
+            return None
+        before = self._known.get(key)
         taken = apply(before, body) if before is not None else None
-        return taken or self._learn(line, shape)
-
-    def _learn(self, line: Line, shape: str) -> Taken | None:
-        if line.level not in _LEVEL_RULES and not is_suspicious(line.body):
+        if taken is not None:
+            return taken
+        if not has_level and not is_suspicious(body):
             _add(self._quiet, shape)
             return None
+        return self._learn(line, key)
+
+    def _learn(self, line: Line, key: _Key) -> Taken | None:
         taken = understand(line)
         if taken is None:
-            _add(self._plain, line.body)
+            _add(self._plain, (key[0], line.body))
         elif taken.rule.id != _BARE:
             if len(self._known) >= MAX_CACHE:
                 self._known.clear()
-            self._known[shape] = taken.rule
+            self._known[key] = taken.rule
         return taken
 
 
-def _add(known: set[str], text: str) -> None:
+def _add(known: set[_T], text: _T) -> None:
     if len(known) >= MAX_CACHE:
         known.clear()
     known.add(text)

@@ -162,6 +162,14 @@ def test_errors_after_the_order_to_stop_are_its_echoes() -> None:
     (event,) = [event for event in run.events if event.type == "RuntimeError"]
     assert run.outcome is Outcome.READY
     assert event.role is EventRole.ECHO
+    assert run.errors == ()
+
+
+def test_text_around_the_server_is_no_error_of_its_own() -> None:
+    run = run_of(_ARGS + _READY + _DECODE.format(m="09") + _HARNESS)
+
+    assert [event.benign for event in run.errors] == [True]
+    assert run.errors[0].role is EventRole.OUTSIDE
 
 
 _ZERO = datetime(2026, 2, 3, 4, 0, 0)

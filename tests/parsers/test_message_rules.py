@@ -6,7 +6,7 @@ import pytest
 
 from parsers.failures import FailureReader
 from parsers.records import Line
-from parsers.rules.classify import ALL_RULES
+from parsers.rules.classify import ALL_RULES, LineClassifier, understand
 from parsers.rules.errors import WORDED_RULES
 from parsers.rules.message_rule import MAX_BODY, MessageRule, take
 from parsers.rules.native import signal_name
@@ -86,6 +86,23 @@ def test_hostile_line_is_read(text: str) -> None:
 
     for head in ("", "Traceback (most recent call last):", '  File "/x.py", line 1, in f', "ValueError: "):
         reader.feed(Line(1, 0, "", None, "", None, False, head + text, head + text), None)
+
+
+def test_prose_without_a_head_is_no_warning() -> None:
+    prose = "I might be wrong here, the file was not found in my memory and could not be read."
+
+    assert understand(Line(1, 0, "", None, "", None, False, prose, prose)) is None
+    assert understand(Line(1, 0, "", None, "TP0", None, True, prose, prose)) is not None
+
+
+def test_what_a_line_says_does_not_hang_on_lines_before_it() -> None:
+    classifier = LineClassifier()
+    text = "ValueError: demo 5"
+    headed, bare = (Line(1, 0, "", None, "", None, head, text, text) for head in (True, False))
+
+    first, second = classifier.say(headed), classifier.say(bare)
+
+    assert (first, second) == (understand(headed), understand(bare))
 
 
 def test_signals_are_named() -> None:
