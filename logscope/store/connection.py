@@ -120,7 +120,7 @@ class Database:
 
         if self.path is None:
             connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
-            schema.create(connection)
+            schema.create(connection, is_kept=False)
             return connection
         if not self.exists():
             if not writes:
@@ -175,8 +175,7 @@ class Database:
             half.unlink(missing_ok=True)
 
     def _migrate(self) -> None:
-        if self.read_only:
-            raise StoreError(f"{self.path}: made by an older LogScope", "run any command that writes to it")
+        """Brings an older store forward; also for readers, who could not use it otherwise."""
         connection = self._connect(read_only=False)
         try:
             schema.migrate(connection, self.path)

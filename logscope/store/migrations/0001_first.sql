@@ -68,7 +68,7 @@ CREATE TABLE runs (
     has_context BOOLEAN, argv VARCHAR[], env_known BOOLEAN, sglang_commit VARCHAR, kernel VARCHAR,
     image VARCHAR, driver VARCHAR, gpus VARCHAR[], context_host VARCHAR, context_version VARCHAR,
     context_start TIMESTAMP, context_end TIMESTAMP, exit_code INTEGER, exit_signal VARCHAR,
-    ended_cleanly BOOLEAN,
+    ended_cleanly BOOLEAN, mark VARCHAR, mark_note VARCHAR,
     decode_lines BIGINT, prefill_lines BIGINT, gen_last DOUBLE, gen_median DOUBLE, gen_p10 DOUBLE,
     gen_p90 DOUBLE, accept_length DOUBLE, cuda_graph_share DOUBLE, input_median DOUBLE,
     running_max BIGINT, queue_max BIGINT, token_usage_max DOUBLE
@@ -146,6 +146,8 @@ COMMENT ON COLUMN runs.context_end IS 'End of the launch in the context file, UT
 COMMENT ON COLUMN runs.exit_code IS 'Exit code of the launch; null when unknown or ended by a signal';
 COMMENT ON COLUMN runs.exit_signal IS 'Signal that ended the launch; null when unknown or none';
 COMMENT ON COLUMN runs.ended_cleanly IS 'True when the log shows that the server was stopped in order; null when it shows no end';
+COMMENT ON COLUMN runs.mark IS 'A person''s newest word on the run: good, bad or skip; null when there is none';
+COMMENT ON COLUMN runs.mark_note IS 'The note to it; null when there is no mark';
 COMMENT ON COLUMN runs.decode_lines IS 'Decode batch lines';
 COMMENT ON COLUMN runs.prefill_lines IS 'Prefill batch lines';
 COMMENT ON COLUMN runs.gen_last IS 'Last generation throughput, tokens/s; null when none is printed';
@@ -491,8 +493,8 @@ FROM notes GROUP BY run_id;
 COMMENT ON VIEW marks IS 'The word that counts for each marked run: its newest note';
 
 CREATE VIEW good_runs AS
-SELECT r.* FROM runs r LEFT JOIN marks m USING (run_id)
-WHERE CASE m.verdict WHEN 'good' THEN true WHEN 'bad' THEN false WHEN 'skip' THEN false
+SELECT * FROM runs r
+WHERE CASE r.mark WHEN 'good' THEN true WHEN 'bad' THEN false WHEN 'skip' THEN false
       ELSE r.ready AND r.outcome NOT IN ('failed', 'hung', 'killed') END;
 COMMENT ON VIEW good_runs IS 'Runs that count as a success: marked good, or ready without a fatal error after';
 
@@ -508,6 +510,8 @@ SELECT run_no, run_id, lag(run_no) OVER w AS previous_no, lag(run_id) OVER w AS 
 FROM runs
 WINDOW w AS (PARTITION BY coalesce(model_key, ''), port ORDER BY order_at, run_no);
 COMMENT ON VIEW previous_runs IS 'The run before each run: same model and port';
+COMMENT ON COLUMN previous_runs.previous_no IS 'run_no of the run before';
+COMMENT ON COLUMN previous_runs.previous_id IS 'run_id of the run before; null for the first of its model and port';
 
 CREATE VIEW arg_changes AS
 WITH pairs AS (
@@ -526,6 +530,11 @@ SELECT r.run_id, r.order_at, coalesce(now.previous_id, before.previous_id) AS pr
 FROM now FULL JOIN before USING (run_no, name) JOIN runs r USING (run_no)
 WHERE before.value IS DISTINCT FROM now.value;
 COMMENT ON VIEW arg_changes IS 'Arguments that differ from the run before (same model and port); runs without an args line are left out';
+COMMENT ON COLUMN arg_changes.previous_id IS 'run_id of the run before';
+COMMENT ON COLUMN arg_changes.name IS 'Name of the argument';
+COMMENT ON COLUMN arg_changes.before IS 'Value in the run before, as plain text';
+COMMENT ON COLUMN arg_changes.after IS 'Value in this run, as plain text';
+COMMENT ON COLUMN arg_changes.change IS 'added, removed or changed';
 
 CREATE VIEW error_history AS
 SELECT e.fingerprint, any_value(e.level) AS level, arg_max(e.type, r.order_at) AS type,
@@ -537,6 +546,15 @@ FROM events e JOIN runs r USING (run_no)
 WHERE e.kind <> 'milestone'
 GROUP BY e.fingerprint;
 COMMENT ON VIEW error_history IS 'Each error and warning over all runs: how often, first and last time, and how often it ended a run';
+COMMENT ON COLUMN error_history.message IS 'Its message in the newest run with it';
+COMMENT ON COLUMN error_history.runs IS 'Runs with it';
+COMMENT ON COLUMN error_history.count IS 'Occurrences over all runs and ranks';
+COMMENT ON COLUMN error_history.benign IS 'True when every run has it for harmless';
+COMMENT ON COLUMN error_history.was_root IS 'Runs that it ended';
+COMMENT ON COLUMN error_history.first_at IS 'Order time of the first run with it';
+COMMENT ON COLUMN error_history.first_run IS 'run_id of the first run with it';
+COMMENT ON COLUMN error_history.last_at IS 'Order time of the last run with it';
+COMMENT ON COLUMN error_history.last_run IS 'run_id of the last run with it';
 
 CREATE VIEW throughput_by_run AS
 SELECT run_id, order_at, sglang_version, model_path, tp_size, outcome, decode_lines, prefill_lines, gen_last,
@@ -560,3 +578,7 @@ CREATE VIEW request_status AS
 SELECT run_id, path, status, count(*) AS requests, min(line) AS first_line
 FROM requests GROUP BY ALL;
 COMMENT ON VIEW request_status IS 'Number of requests by run, path and status';
+COMMENT ON COLUMN request_status.path IS 'Path and query of the request';
+COMMENT ON COLUMN request_status.status IS 'HTTP status';
+COMMENT ON COLUMN request_status.requests IS 'Number of requests';
+COMMENT ON COLUMN request_status.first_line IS 'First line of the log with one';
