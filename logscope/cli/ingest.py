@@ -63,6 +63,9 @@ def run(options: argparse.Namespace) -> int:
             on_bytes=shown.advance if shown else None,
             jobs=max(1, options.jobs),
         )
+    except KeyboardInterrupt:
+        note(options, "logscope: interrupted (logs that were done are in the store, the others left no trace)")
+        return ExitCode.INTERRUPTED
     finally:
         if shown:
             shown.clear()
