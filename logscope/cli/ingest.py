@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
             jobs=max(1, options.jobs),
         )
     except KeyboardInterrupt:
-        note(options, "logscope: interrupted (logs that were done are in the store, the others left no trace)")
+        note(options, "logscope: interrupted (logs that were done are in the store, others left no trace)")
         return ExitCode.INTERRUPTED
     finally:
         if shown:
