@@ -63,6 +63,10 @@ class Candidate:
     first: list[Occurrence] = field(default_factory=list)
     latest: list[Occurrence] = field(default_factory=list)
 
+    def copy(self) -> Candidate:
+        """A copy that counts on by itself."""
+        return replace(self, ranks=dict(self.ranks), first=list(self.first), latest=list(self.latest))
+
     def put_in_order(self, sign: int) -> None:
         """Sorts the occurrences by time; tracebacks of several ranks end in another order than they began."""
         everything = sorted(
@@ -124,6 +128,11 @@ class CandidateTable:
         if len(self.late) > MAX_LATE:
             del self.late[next(iter(self.late))]
             self.dropped += 1
+
+    def copy(self) -> CandidateTable:
+        """The same candidates, to be put in order without touching those that go on counting."""
+        early = {key: one.copy() for key, one in self.early.items()}
+        return CandidateTable(early, {key: one.copy() for key, one in self.late.items()}, self.dropped)
 
     def in_order(self, sign: int) -> list[Candidate]:
         """All kept candidates by first line; `sign` is -1 where the latest lines stand first in the file.

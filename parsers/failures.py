@@ -110,10 +110,18 @@ class FailureReader:
             tracebacks.note(line.label, body, line.number)
         return understood
 
+    @property
+    def launcher_ended(self) -> bool:
+        """True once the launching process itself ended with an exception."""
+        return self._tracebacks.ended_launcher
+
     def conclude(self, progress: Progress) -> Conclusion:
         """How the launch ended, as far as the lines so far tell; more lines may be fed afterwards."""
-        ended = copy.deepcopy(self)
-        for pending in list(ended._pending.values()):
+        ended = copy.copy(self)
+        ended._table = self._table.copy()
+        ended._tracebacks = copy.deepcopy(self._tracebacks)
+        ended._stacks = StackDumps()
+        for pending in self._pending.values():
             ended._record_taken(pending.taken, pending.line, pending.stage)
         ended._tracebacks.finish()
         ended._fetch_tracebacks()

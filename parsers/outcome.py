@@ -20,6 +20,8 @@ SILENT_AFTER = timedelta(seconds=60)
 """Silence before ready, while something else still printed, that counts as hanging."""
 HUNG_AFTER = timedelta(seconds=30)
 """Silence before ready up to the moment the process was killed that counts as hanging."""
+LAST_WORDS = 30
+"""Lines at the end of a launch in which a library's own error line counts as what ended it."""
 MIN_SERVED_BATCHES = 10
 """More batch lines than a warm-up prints."""
 
@@ -38,6 +40,10 @@ def conclude(
     root = _root_error(choice) if _has_root(outcome, choice) else None
     if root is None and choice.root is not None:
         choice.roles[id(choice.root)] = _role_without_root(choice, outcome)
+    if outcome is Outcome.KILLED:
+        killed = _kill_evidence(candidates, progress, marks, choice)
+        if killed is not None:
+            choice.roles[id(killed)] = (EventRole.ECHO, "shows that the launch was killed from outside")
     events = tuple(_event(one, choice, marks) for one in candidates)
     stage = _stage(progress, marks, is_cut=outcome in (Outcome.FAILED, Outcome.KILLED) and marks.stop is None)
     return Conclusion(outcome, marks.own_ready is not None, stage, reason, root, events)
@@ -81,7 +87,7 @@ def _outcome(
         return Outcome.KILLED, f"{killed.message[:160]} (line {abs(killed.first_line)}), and no earlier error"
     if root is not None and root.weight in REQUEST_WEIGHTS and choice.tier > 0 and marks.sigquit is None:
         root = None
-    if root is not None and _is_worth_failing(root, choice, marks):
+    if root is not None and _is_worth_failing(root, choice, progress, marks):
         occurrence = choice.occurrence
         assert occurrence is not None
         return Outcome.FAILED, f"{_title(root)} (line {abs(occurrence.line)}) {where}"
@@ -104,35 +110,49 @@ def _without_end(
     candidates: Sequence[Candidate], progress: Progress, marks: Marks, last_work_at: datetime | None
 ) -> tuple[Outcome, str]:
     """The text simply stops."""
-    leaked = next((one for one in candidates if one.rule == "leaked-resources"), None)
-    died_silently = leaked is not None and leaked.last_line >= progress.last_line - 4
+    leaked = _leftovers_at_the_end(candidates, progress)
     if marks.own_ready is not None:
-        if died_silently:
-            assert leaked is not None
-            return (
-                Outcome.KILLED,
-                f"ready, then gone without a word; leftovers cleaned up (line {abs(leaked.last_line)})",
-            )
+        if leaked is not None and not _has_shut_down(progress):
+            where = f"leftovers cleaned up (line {abs(leaked.last_line)})"
+            return Outcome.KILLED, f"ready, then gone without a word; {where}"
         return Outcome.READY, f"ready (line {abs(marks.own_ready)}), and no fatal error after it"
-    if died_silently and (progress.milestones or progress.server_args_line is not None):
-        assert leaked is not None
-        return (
-            Outcome.KILLED,
-            f"gone without a word in {_stage_word(progress)}; "
-            f"its leftovers were cleaned up (line {abs(leaked.last_line)})",
-        )
+    if leaked is not None and not _has_started_engine(progress):
+        where = f"its leftovers were cleaned up (line {abs(leaked.last_line)})"
+        return Outcome.KILLED, f"gone without a word in {_stage_word(progress)}; {where}"
     if _has_served(progress):
         return Outcome.RUNNING, "serving, and the text just stops"
-    if progress.last_at is not None and last_work_at is not None and progress.milestones:
-        silence = _span(last_work_at, progress.last_at)
-        if silence is not None and silence >= SILENT_AFTER and progress.batch_lines == 0:
-            return (
-                Outcome.HUNG,
-                f"silent for {silence.total_seconds():.0f} s in {_stage_word(progress)} while probes went on",
-            )
+    return _before_ready(progress, last_work_at)
+
+
+def _before_ready(progress: Progress, last_work_at: datetime | None) -> tuple[Outcome, str]:
+    """Not ready, and no end: only silence while something else still printed tells a hang."""
     if not progress.milestones and progress.server_args_line is None:
         return Outcome.UNKNOWN, "no launch and no end of one is in the text"
+    silence = None
+    if progress.last_at is not None and last_work_at is not None and progress.batch_lines == 0:
+        silence = _span(last_work_at, progress.last_at)
+    if silence is not None and silence >= SILENT_AFTER and progress.milestones:
+        lasted = f"{silence.total_seconds():.0f} s"
+        return Outcome.HUNG, f"silent for {lasted} in {_stage_word(progress)} while probes went on"
     return Outcome.UNKNOWN, f"the text stops in {_stage_word(progress)}: hung or still starting"
+
+
+def _leftovers_at_the_end(candidates: Sequence[Candidate], progress: Progress) -> Candidate | None:
+    """The notice of Python's resource tracker as the last word of a launch: it outlived the server."""
+    if not progress.milestones and progress.server_args_line is None:
+        return None
+    leaked = next((one for one in candidates if one.rule == "leaked-resources"), None)
+    return leaked if leaked is not None and leaked.last_line >= progress.last_line - 4 else None
+
+
+def _has_shut_down(progress: Progress) -> bool:
+    return any(milestone.stage is Stage.SHUTDOWN for milestone in progress.milestones)
+
+
+def _has_started_engine(progress: Progress) -> bool:
+    """True for an engine that started without an HTTP server: it may just have ended."""
+    names = {milestone.name for milestone in progress.milestones}
+    return "limits" in names and not any(name.startswith("http-") for name in names)
 
 
 def _kill_evidence(
@@ -157,12 +177,13 @@ def _kill_evidence(
     return None
 
 
-def _is_worth_failing(root: Candidate, choice: Choice, marks: Marks) -> bool:
+def _is_worth_failing(root: Candidate, choice: Choice, progress: Progress, marks: Marks) -> bool:
     """True when this root shows that the launch failed, rather than that something was said."""
     if root.weight is Weight.CONSEQUENCE:
         return marks.sigquit is not None or root.rule in ("consequence-class", "exit-code", "child-failed")
     if root.weight is Weight.FORERUNNER and choice.tier > 0:
-        return marks.own_ready is None
+        is_last_word = root.last_line >= progress.last_line - LAST_WORDS
+        return marks.own_ready is None and (progress.server_args_line is None or is_last_word)
     return True
 
 

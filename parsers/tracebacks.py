@@ -62,6 +62,10 @@ _LOG_MARGIN = regex.compile(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
 _AS_ZEROS = str.maketrans("123456789", "000000000")
 _CARETS = regex.compile(r"^[\s~^*|]+$")
 _REPEATED = regex.compile(r"^\s*\[Previous line repeated \d+ more times?\]")
+_OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_run_module_code"})
+_LAUNCHER = regex.compile(
+    r"sglang[/\\](?:launch_server|__main__|cli[/\\]|srt[/\\]entrypoints[/\\]|multimodal_gen[/\\])|bin[/\\]sglang$"
+)
 _GROUP_RULE = regex.compile(r"^[\s|]*\+-[-+ \d.]*$")
 _RAISE = regex.compile(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
 _ASSERT = regex.compile(r"^\s*assert\b")
@@ -139,6 +143,8 @@ class TracebackReader:
     done: list[Traceback] = field(default_factory=list)
     before: dict[str, tuple[str, int]] = field(default_factory=dict)
     """The latest line of a source that could introduce a traceback, and its number."""
+    has_launcher_end: bool = False
+    """A finished traceback is of an exception that nothing in the launching process caught."""
 
     def is_open(self, label: str) -> bool:
         """True when a traceback of this source awaits lines."""
@@ -148,6 +154,13 @@ class TracebackReader:
         """True when the latest traceback of this source has its exception and may go on with text."""
         stack = self.open.get(label)
         return stack is not None and bool(stack) and stack[-1].state is State.MESSAGE
+
+    @property
+    def ended_launcher(self) -> bool:
+        """True once the launching process ended with an exception, its message being read or not."""
+        return self.has_launcher_end or any(
+            ends_launcher(block) for stack in self.open.values() for block in stack
+        )
 
     def feed(self, line: Line, stage: Stage | None, *, is_after_gap: bool = False) -> bool:
         """Takes the line if it is part of a traceback. Gap: lines before it (empty ones) were not fed."""
@@ -318,7 +331,20 @@ class TracebackReader:
             cut = _cut_link(block)
             if cut is not None:
                 block.links.append(cut)
+        self.has_launcher_end = self.has_launcher_end or ends_launcher(block)
         self.done.append(block)
+
+
+def ends_launcher(block: Traceback) -> bool:
+    """True for an uncaught exception of the process that launches a server: its frames begin in no function."""
+    if block.state is not State.MESSAGE or block.context or not block.links:
+        return False
+    frames = block.links[-1].frames
+    if not frames or frames[0].function not in _OUTERMOST or frames[0].file.startswith(("<string>", "<stdin>")):
+        return False
+    return any(_LAUNCHER.search(frame.file) for frame in frames) and not any(
+        frame.function == "spawn_main" for frame in frames
+    )
 
 
 def read_exception(body: str, *, is_strict: bool, is_bare: bool = False) -> tuple[str, str] | None:

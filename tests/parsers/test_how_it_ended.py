@@ -53,6 +53,19 @@ TEXTS = [
     ("SIGTERM before ready", _ARGS + _LOAD + _SIGTERM, Outcome.KILLED, False, None),
     ("the text stops while loading", _ARGS + _LOAD, Outcome.UNKNOWN, False, None),
     ("gone while loading, leftovers cleaned up", _ARGS + _LOAD + _LEAKED, Outcome.KILLED, False, None),
+    ("ready and gone, leftovers cleaned up", _ARGS + _LOAD + _READY + _LEAKED, Outcome.KILLED, True, None),
+    (
+        "ready and shut down, leftovers cleaned up",
+        _ARGS + _READY + "[2026-02-03 04:30:00] INFO:     Shutting down\n"
+        + "[2026-02-03 04:30:00] INFO:     Finished server process [7]\n" + _LEAKED,
+        Outcome.READY, True, None,
+    ),
+    (
+        "an engine without a server may just have ended",
+        _ARGS + _LOAD + "[2026-02-03 04:06:00] max_total_num_tokens=3000, chunked_prefill_size=8192, "
+        + "max_prefill_tokens=16384, max_running_requests=2048, context_len=4096\n" + _LEAKED,
+        Outcome.UNKNOWN, False, None,
+    ),
     ("serving without a ready line in the text", _DECODE.format(m="07") + _DECODE.format(m="08"), Outcome.RUNNING, False, None),
     ("a child failed and said nothing", _ARGS + _LOAD + _SIGQUIT, Outcome.FAILED, False, None),
     ("the kernel took a process", _ARGS + _LOAD + "[8.5] Out of memory: Killed process 42 "
