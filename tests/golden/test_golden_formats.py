@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from logscope.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 EXPECTED = Path(__file__).parent / "expected"
@@ -42,27 +42,17 @@ CASES: dict[str, tuple[int, list[str]]] = {
 }
 
 
-def run_logscope(words: list[str], folder: Path) -> tuple[int, bytes]:
-    """The exit code and standard output of one command, run from the root of the project."""
-    environment = {**os.environ, "LOGSCOPE_DB": str(folder / "store.duckdb"), "NO_COLOR": "1", "TZ": "UTC"}
-    done = subprocess.run(
-        [sys.executable, "-m", "logscope", *words],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    return done.returncode, done.stdout
-
-
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_the_bytes_of_a_report_are_those_of_its_golden_file(name: str, tmp_path: Path) -> None:
+def test_the_bytes_of_a_report_are_those_of_its_golden_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     code, words = CASES[name]
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("LOGSCOPE_DB", str(tmp_path / "store.duckdb"))
 
-    got_code, got = run_logscope(words, tmp_path)
+    got_code = main(words)
 
+    got = capfdbinary.readouterr().out
     if os.environ.get("LOGSCOPE_UPDATE_GOLDEN"):
         EXPECTED.mkdir(exist_ok=True)
         (EXPECTED / name).write_bytes(got)
