@@ -21,6 +21,8 @@ _OUTLIVED_BY_BATCHES = REQUEST_WEIGHTS | {
     Weight.WRAPPER,
     Weight.CONSEQUENCE,
 }
+_BEFORE_ARGUMENTS = frozenset({"usage-error", "python-cannot-start", "shell-cannot-start"})
+"""Rules of what happens before a server prints its arguments, or never."""
 _ENDINGS = frozenset({"sigterm", "sigquit", "drained", "shutdown", "watchdog", "subprocess-death"})
 
 
@@ -91,6 +93,8 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
         return Verdict(occurrence, Fate.STOPPED, "came after the server was told to end")
     if candidate.rule == "bind-error":
         return Verdict(occurrence, Fate.OPEN, "")
+    if candidate.rule in _BEFORE_ARGUMENTS and _is_after_arguments(occurrence, progress):
+        return Verdict(occurrence, Fate.OUTSIDE, "of another program: the server had read its arguments")
     if marks.own_ready is not None and marks.own_ready > line:
         return Verdict(occurrence, Fate.OUTLIVED, "the ready line came later")
     if marks.own_ready is not None and is_client_like(candidate, occurrence):
@@ -102,6 +106,10 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
     if candidate.weight in FATAL_WEIGHTS or occurrence.is_fatal:
         return Verdict(occurrence, Fate.OPEN, "")
     return _went_on(candidate, occurrence, progress)
+
+
+def _is_after_arguments(occurrence: Occurrence, progress: Progress) -> bool:
+    return progress.server_args_line is not None and occurrence.line > progress.server_args_line
 
 
 def _is_printed_text(candidate: Candidate, occurrence: Occurrence, marks: Marks) -> bool:

@@ -340,7 +340,11 @@ def ends_launcher(block: Traceback) -> bool:
     if block.state is not State.MESSAGE or block.context or not block.links:
         return False
     frames = block.links[-1].frames
-    if not frames or frames[0].function not in _OUTERMOST or frames[0].file.startswith(("<string>", "<stdin>")):
+    if (
+        not frames
+        or frames[0].function not in _OUTERMOST
+        or frames[0].file.startswith(("<string>", "<stdin>"))
+    ):
         return False
     return any(_LAUNCHER.search(frame.file) for frame in frames) and not any(
         frame.function == "spawn_main" for frame in frames

@@ -128,6 +128,11 @@ TEXTS = [
         Outcome.READY, True, None,
     ),
     (
+        "usage error of a client beside a server",
+        _ARGS + _READY + "usage: bench.py [-h] --backend BACKEND\nbench.py: error: unrecognized arguments: --demo\n",
+        Outcome.READY, True, None,
+    ),
+    (
         "warm-up batches are no service",
         _ARGS + _LOAD + _DECODE.format(m="07") + _DECODE.format(m="08"),
         Outcome.UNKNOWN, False, None,
