@@ -81,9 +81,9 @@ def _array(kind: str, values: Sequence[Any]) -> ObjectArray:
         )
     if kind == "f":
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-    missing = [v is None for v in values]
-    whole = np.array([0 if v is None else int(v) for v in values], dtype=np.int64)
-    return np.ma.array(whole, mask=missing)
+    if any(v is None for v in values):  # a gap is a NaN; DuckDB 1.4 does not see the mask of a masked array
+        return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
+    return np.array([int(v) for v in values], dtype=np.int64)
 
 
 def clean(text: str) -> str:
