@@ -14,6 +14,7 @@ from enum import StrEnum
 
 import regex
 
+from parsers.exception_lines import looks_like_class, read_exception
 from parsers.records import Frame, Line, Stage
 
 MAX_TEXT_LINES = 200
@@ -34,30 +35,6 @@ _MARGIN = regex.compile(r"^\s*\| ?")
 _FRAME = regex.compile(
     r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$'
 )
-_EXCEPTION = regex.compile(
-    r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_<][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: "
-    r"?(?P<message>.*))?$"
-)
-_CLASS_NAME = regex.compile(
-    r"(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Expired|Failed|Failure|Fault|Empty|Full|Abort"
-    r"|Aborted|Group|Cancelled|Unavailable"
-    r"|NotFound|Resources|Disconnected|Refused|Denied|Exceeded|Derived|Warning|Enabled|Unsupported"
-    r"|Invalid\w*|Panic\w*|Stop\w*)$"
-)
-_BARE_NAME = regex.compile(r"[a-z](?:Error|Exception|Failed|OutOfResources|NotFound)$")
-_NO_CLASS = frozenset(
-    {
-        "INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "TRACE", "Warning", "Error",
-        "Note", "None", "Killed", "Aborted", "Process", "Thread", "Terminated", "Failed",
-    }
-)  # fmt: skip
-_KEYWORDS = frozenset(
-    {
-        "try", "else", "finally", "lambda", "except", "if", "for", "while", "with", "def", "class", "return",
-        "raise", "yield", "await", "async", "import", "from", "pass", "del", "assert", "not", "elif", "match",
-        "case",
-    }
-)  # fmt: skip
 _LOG_MARGIN = regex.compile(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
 _AS_ZEROS = str.maketrans("123456789", "000000000")
 _CARETS = regex.compile(r"^[\s~^*|]+$")
@@ -336,7 +313,7 @@ class TracebackReader:
 
 
 def ends_launcher(block: Traceback) -> bool:
-    """True for an uncaught exception of the process that launches a server: its frames begin in no function."""
+    """True for an uncaught exception of the launching process: its frames begin in no function."""
     if block.state is not State.MESSAGE or block.context or not block.links:
         return False
     frames = block.links[-1].frames
@@ -349,31 +326,6 @@ def ends_launcher(block: Traceback) -> bool:
     return any(_LAUNCHER.search(frame.file) for frame in frames) and not any(
         frame.function == "spawn_main" for frame in frames
     )
-
-
-def read_exception(body: str, *, is_strict: bool, is_bare: bool = False) -> tuple[str, str] | None:
-    """Class and message of an exception line, or None.
-
-    Strict: the class must look like one. Bare: the line stands outside a traceback, so that only the
-    usual endings of a class count."""
-    match = _EXCEPTION.match(body)
-    if match is None:
-        return None
-    name, message = match["type"], match["message"]
-    last = name.rsplit(".", 1)[-1].rsplit("/", 1)[-1].split("(")[0]
-    if name in _NO_CLASS or last in _KEYWORDS or name in _KEYWORDS:
-        return None
-    looks_like_class = (_BARE_NAME if is_bare else _CLASS_NAME).search(last) is not None
-    if not looks_like_class and (is_strict or message is None):
-        return None
-    if not looks_like_class and not ("." in name or last[:1].isupper()):
-        return None
-    return name, _clean(message or "")
-
-
-def _clean(message: str) -> str:
-    message = message.strip()
-    return message[:-2].rstrip() if message.endswith("**") else message
 
 
 def _introduces(before: str) -> bool:
@@ -401,6 +353,6 @@ def _cut_link(block: Traceback) -> Link | None:
     if raised is None and asserted is None:
         return None
     name = raised["type"] if raised is not None else "AssertionError"
-    if _CLASS_NAME.search(name) is None:
+    if not looks_like_class(name):
         return None
     return Link(name, block.source, block.last_line, block.source, tuple(block.frames), block.joint, False)

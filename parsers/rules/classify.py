@@ -11,6 +11,7 @@ from typing import TypeVar
 import regex
 
 from parsers.dumps import prints_requests
+from parsers.exception_lines import read_exception
 from parsers.records import Line
 from parsers.rules.benign import BENIGN_RULES
 from parsers.rules.chains import ExceptionView, judge_exception
@@ -19,7 +20,6 @@ from parsers.rules.errors import ERROR_RULES, WORDED_RULES
 from parsers.rules.message_rule import MessageRule, Taken, Weight, apply, take
 from parsers.rules.native import NATIVE_RULES
 from parsers.rules.suspicion import is_suspicious
-from parsers.tracebacks import read_exception
 
 SPECIFIC_RULES: tuple[MessageRule, ...] = (*NATIVE_RULES, *ECHO_RULES, *ERROR_RULES, *BENIGN_RULES)
 

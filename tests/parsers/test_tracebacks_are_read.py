@@ -6,8 +6,9 @@ import textwrap
 
 import pytest
 
+from parsers.exception_lines import read_exception
 from parsers.records import Line
-from parsers.tracebacks import Traceback, TracebackReader, read_exception
+from parsers.tracebacks import Traceback, TracebackReader
 
 _LABELS = ("a1| ", "b2| ")
 
@@ -290,3 +291,18 @@ def test_quoted_header_opens_nothing(line: str) -> None:
 )
 def test_exception_lines_are_told_from_others(line: str, expected: tuple[str, str] | None) -> None:
     assert read_exception(line, is_strict=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "is_one"),
+    [
+        ("OSError: [Errno 12] Cannot allocate memory", True),
+        ("zmq.error.ZMQError: Address already in use", True),
+        ("demo.RepositoryNotFound: no such name", True),
+        ("Error: no such name", False),
+        ("Invalid: 0.000", False),
+        ("Note: this is an Exception: it is rare", False),
+    ],
+)
+def test_outside_a_traceback_only_usual_names_are_exceptions(line: str, is_one: bool) -> None:
+    assert (read_exception(line, is_strict=True, is_bare=True) is not None) is is_one
