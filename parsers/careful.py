@@ -19,7 +19,7 @@ from parsers.rules.banner import OpenBanner, read_banner
 from parsers.rules.batches import parse_batch
 from parsers.rules.env import shown_variables
 from parsers.rules.milestones import MilestoneHit, bar_milestone, parse_milestone
-from parsers.rules.starts import Start, launch_start
+from parsers.rules.starts import Start, head_start, launch_start
 from parsers.secrets import Masker, may_hold_secret
 from parsers.sources import Source, Sources
 from parsers.times import UNDATED, settle
@@ -68,7 +68,7 @@ class CarefulReader:
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""
         kind = self._plain.kind(raw)
-        if kind and not self._partial and not self._banners:
+        if kind and not self._partial and not self._banners and not self._awaits_launch():
             self._take_plain(number, raw, kind)
             return
         self._has_secrets = may_hold_secret(raw)
@@ -93,6 +93,11 @@ class CarefulReader:
         self._take_text(number, first, text, carried, keep_rows)
         if self._is_plain and carried is _PLAIN and not self._has_secrets:
             self._plain.learn(raw, Plain.HEADED if self._is_headed else Plain.HEADLESS)
+
+    def _awaits_launch(self) -> bool:
+        """True where the next line can begin a launch whatever it holds: the one before died early."""
+        source = self.sources.by_key.get("")
+        return source is not None and source.current.died_early
 
     def _take_plain(self, number: int, raw: bytes, kind: Plain) -> None:
         """Take a line of a shape that held nothing for the reader: only the failure model looks at it."""
@@ -220,8 +225,10 @@ class CarefulReader:
 
     def _take_other(self, source: Source, line: Line, is_own: bool, may_be_own: bool) -> bool:
         hit = parse_milestone(line.body)
-        start = launch_start(line.text) if not line.has_head else Start.NONE
-        self._is_plain = hit is None and start is Start.NONE
+        start = Start.NONE
+        if is_own or not line.has_head:
+            start = head_start(line.body) if line.has_head else launch_start(line.text)
+        self._is_plain = hit is None and start in (Start.NONE, Start.FRESH)
         self._is_headed = line.has_head
         if not may_be_own:
             hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
@@ -304,6 +311,7 @@ class CarefulReader:
 
     def _begin_launch(self, source: Source, number: int) -> None:
         ended = source.current
+        ended.is_certain = ended.is_certain or ended.died_early
         self._settle_run(ended)
         if not ended.lines:  # it began on this same physical line
             ended.last_line = max(ended.last_line, number)

@@ -24,7 +24,7 @@ from parsers.rules.access import AccessLine
 from parsers.rules.args import Banner
 from parsers.rules.batches import BatchLine
 from parsers.rules.milestones import MilestoneHit
-from parsers.rules.starts import Start
+from parsers.rules.starts import Start, is_usage_error
 from parsers.versions import VersionEvidence
 
 MAX_MILESTONES = 20_000
@@ -109,6 +109,8 @@ class RunBuilder:
     has_ended: bool = False
     has_own_messages: bool = False
     """Messages of a server that stand behind its arguments were seen."""
+    has_usage_error: bool = False
+    """The command line was refused."""
     is_diffusion: bool = False
     first_at: datetime | None = None
     first_own_at: datetime | None = None
@@ -132,9 +134,14 @@ class RunBuilder:
     @property
     def is_over(self) -> bool:
         """Text after this can only be of another launch."""
-        if self.has_ended:
-            return True
-        return self.stage is Stage.SHUTDOWN
+        return self.has_ended or self.stage is Stage.SHUTDOWN or self.died_early
+
+    @property
+    def died_early(self) -> bool:
+        """The launch ended before it printed its arguments, or anything else that follows them."""
+        if self.banner_line is not None or self.milestones or self.batch_lines or self.ranks:
+            return False
+        return self.has_usage_error or self.failures.launcher_ended
 
     @property
     def has_content(self) -> bool:
@@ -143,9 +150,11 @@ class RunBuilder:
 
     def is_followed_by(self, start: Start) -> bool:
         """Does text that begins a launch begin another one than this?"""
-        if start is Start.SURE:
-            return self.has_content or self.banner_line is not None
-        return start is Start.LIKELY and self.is_over
+        if start is Start.SURE and (self.has_content or self.banner_line is not None):
+            return True
+        if start is Start.FRESH:
+            return self.died_early
+        return start is not Start.NONE and self.is_over
 
     def count_line(self, number: int, carriers: tuple[str, ...], understood: bool) -> None:
         """Count a physical line of this run."""
@@ -185,7 +194,7 @@ class RunBuilder:
     def starts_anew(self, banner: Banner, at: datetime | None) -> bool:
         """Does this banner begin another launch than the one that was read so far?"""
         if self.banner_line is None:
-            return self.has_content
+            return self.has_content or self.died_early
         if not _is_same_engine(self.arguments, banner.arguments):
             return True
         late = [one for one in self.milestones if one.name != "args"]
@@ -279,6 +288,7 @@ class RunBuilder:
         """Note a message that only an SGLang server prints."""
         if not self.has_own_messages and body.startswith(_CERTAIN):
             self.has_own_messages = self.is_certain = True
+        self.has_usage_error = self.has_usage_error or is_usage_error(body)
 
     def see_variable(self, name: str, value: str, line: int) -> None:
         """Note an environment variable; the last value wins."""
