@@ -52,14 +52,21 @@ def test_no_format_writes_a_character_that_cannot_be_seen(name: str) -> None:
 
 def test_html_keeps_foreign_text_out_of_the_markup() -> None:
     tags: list[str] = []
+    still_open: list[str] = []
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             tags.append(tag)
+            if tag not in ("meta", "br"):
+                still_open.append(tag)
             assert not any(name.startswith("on") or name in ("src", "href") for name, _ in attrs)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert still_open.pop() == tag
 
     Reader().feed(_all_formats()["html"])
 
+    assert still_open == []
     assert "pre" in tags
     assert not {"script", "img", "iframe", "link", "object"} & set(tags)
 
