@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _terminal_ui(options: argparse.Namespace) -> int:
+    from logscope.config import config_dir
     from logscope.tui.app import LogScopeApp
 
-    app = LogScopeApp(store_path(options), ingest=options.paths)
+    keys = {}
+    if (config_dir() / "keys.json").exists():
+        from logscope.tui.keymap import read_keymap
+
+        keys = read_keymap(config_dir())
+    if options.no_color:
+        os.environ["NO_COLOR"] = "1"
+    app = LogScopeApp(store_path(options), ingest=options.paths, keymap=keys)
     app.run()
     return ExitCode.OK if app.return_code in (None, 0) else ExitCode.TROUBLE
 

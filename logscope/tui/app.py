@@ -5,27 +5,32 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
 from logscope.errors import LogScopeError
-from logscope.explain.records import Explanation
+from logscope.tui.intake import Intake
 from logscope.tui.memory import Memory
 from logscope.tui.page import BREAKPOINTS, Page
 from logscope.tui.rows import Place
-from logscope.tui.screens.diff import DiffPage
-from logscope.tui.screens.errors import ErrorsPage
-from logscope.tui.screens.help import HelpPage
-from logscope.tui.screens.log import LogPage
-from logscope.tui.screens.runs import RunsPage
-from logscope.tui.screens.sql import SqlPage
-from logscope.tui.screens.throughput import ThroughputPage
-from logscope.tui.service import Service, TakenIn
+from logscope.tui.service import Service
+
+if TYPE_CHECKING:  # each screen is imported when it is shown first: together they cost twice the first paint
+    from textual.dom import DOMNode
+
+    from logscope.explain.records import Explanation
+    from logscope.store.records import StoredRun
+
+WHILE_TYPING = frozenset(["help", "command_palette", "quit"])
+"""Actions of the app that act while the cursor is in a text field."""
+GROWTH_PAUSE = 5.0
+"""Seconds between two looks at logs that are still being written."""
 
 
 class LogScopeApp(App[None]):
@@ -46,7 +51,7 @@ class LogScopeApp(App[None]):
         Binding("3", "screen('errors')", "Errors", show=False, id="app.errors"),
         Binding("4", "screen('throughput')", "Throughput", show=False, id="app.throughput"),
         Binding("5", "screen('sql')", "SQL", show=False, id="app.sql"),
-        Binding("p", "report", "Report", show=False, id="app.report"),
+        Binding("p", "report", "Write report", show=False, id="app.report"),
     ]
 
     def __init__(
@@ -55,81 +60,116 @@ class LogScopeApp(App[None]):
         *,
         ingest: Sequence[str] = (),
         start: str = "diff",
-        keymap: dict[str, str] | None = None,
+        keymap: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.service = Service(store)
         self.store_name = store.name
         self.memory = Memory(store)
-        self._ingest = tuple(ingest)
+        self.intake = Intake(self, self.service, ingest)
         self._start = start
         self._baseline: str | None = None
         self.bad = "last-failed"
+        self.keys: Mapping[str, str] = keymap or {}
         if keymap:
-            self.set_keymap(keymap)
+            self.set_keymap(dict(keymap))
 
     def on_mount(self) -> None:
         theme = self.memory.get("theme")
         if theme in self.available_themes:
             self.theme = theme
-        self.push_screen(RunsPage())
-        if self._start == "diff":
-            self.push_screen(DiffPage(self.bad))
-        if self._ingest:
-            self._take_in()
+        self.push_screen(self._page(self._start))
+        self.intake.begin()
+        self.set_interval(GROWTH_PAUSE, self.intake.look)
+
+    def on_unmount(self) -> None:
+        self.intake.stop()
+        self.service.logs.close()
 
     def watch_theme(self, theme: str) -> None:
         self.memory.put("theme", theme)
 
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        names = ", ".join(sorted(binding.id or binding.action for binding in clashed_bindings))
+        self.notify(f"the key map took the keys of {names}", markup=False, severity="warning")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While one types, letters are letters."""
+        if action in WHILE_TYPING or not isinstance(self.focused, Input | TextArea):
+            return super().check_action(action, parameters)
+        return False if action in ("leave", "screen", "report") else super().check_action(action, parameters)
+
     # -- taking in while the user looks ------------------------------------------------------------
 
-    def _take_in(self) -> None:
-        self.run_worker(self._ingest_in_thread, thread=True, group="ingest", exclusive=True)
+    @property
+    def pages(self) -> list[Page]:
+        """The screens of the stack, lowest first."""
+        return [screen for screen in self.screen_stack if isinstance(screen, Page)]
 
-    def _ingest_in_thread(self) -> None:
-        def say(text: str) -> None:
-            self.call_from_thread(self._say, text)
+    def say(self, text: str) -> None:
+        """One line on the screen that is shown."""
+        if self.pages:
+            self.pages[-1].status(text)
 
-        try:
-            taken = self.service.ingest(self._ingest, say)
-        except LogScopeError as error:
-            self.call_from_thread(self._say, f"! {error.message}")
-            return
-        self.call_from_thread(self._taken, taken)
+    def stop_taking_in(self) -> bool:
+        """Ends an ingest that runs; False when none does."""
+        return self.intake.stop()
 
-    def _say(self, text: str) -> None:
-        if isinstance(self.screen, Page):
-            self.screen.status(text)
+    def taken(self, newest_failed: str | None) -> None:
+        """New runs are in the store: screens read again, the Diff goes to the newest failed one of them."""
+        from logscope.tui.screens.diff import DiffPage
 
-    def _taken(self, taken: TakenIn) -> None:
-        if taken.newest_failed is not None:
-            self.bad = taken.newest_failed
-        for screen in self.screen_stack:
-            if isinstance(screen, DiffPage) and taken.newest_failed is not None:
-                screen.bad = taken.newest_failed
-            if isinstance(screen, Page):
-                screen.reload()
-        self.notify(taken.summary, markup=False)
+        for page in self.pages:
+            if isinstance(page, DiffPage) and newest_failed is not None and page.explanation is None:
+                self.bad = page.bad = newest_failed
+            page.reload()
 
     # -- going from screen to screen ---------------------------------------------------------------
 
+    def _page(self, name: str) -> Page:
+        if name == "diff":
+            from logscope.tui.screens.diff import DiffPage
+
+            return DiffPage(self.bad, self._good_for(self.bad))
+        if name == "errors":
+            from logscope.tui.screens.errors import ErrorsPage
+
+            return ErrorsPage()
+        if name == "throughput":
+            from logscope.tui.screens.throughput import ThroughputPage
+
+            return ThroughputPage(self.bad)
+        if name == "sql":
+            from logscope.tui.screens.sql import SqlPage
+
+            return SqlPage()
+        from logscope.tui.screens.runs import RunsPage
+
+        return RunsPage()
+
     def action_screen(self, name: str) -> None:
+        """The run list is the lowest screen; one other stands on it, or in its place before it was needed."""
         while len(self.screen_stack) > 2:
             self.pop_screen()
-        if name == "runs":
+        is_on_runs = isinstance(self.screen, Page) and self.screen.NAME == "Runs"
+        if name == "runs" and is_on_runs:
             return
-        makers = {
-            "diff": lambda: DiffPage(self.bad, self._good_for(self.bad)),
-            "errors": ErrorsPage,
-            "throughput": lambda: ThroughputPage(self.bad),
-            "sql": SqlPage,
-        }
-        self.push_screen(makers[name]())
+        if is_on_runs:
+            self.push_screen(self._page(name))
+        else:
+            self.switch_screen(self._page(name))
+
+    def show_runs(self, why: str) -> None:
+        """The run list instead of what has nothing to show."""
+        self.action_screen("runs")
+        self.call_after_refresh(self.say, why)
 
     def go_back(self, *, leave: bool) -> None:
-        """To the screen below; on the first screen it quits when `leave`."""
+        """To the screen below; on the run list it quits when `leave`."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
+        elif isinstance(self.screen, Page) and self.screen.NAME != "Runs":
+            self.switch_screen(self._page("runs"))
         elif leave:
             self.exit()
 
@@ -137,23 +177,31 @@ class LogScopeApp(App[None]):
         self.go_back(leave=True)
 
     def action_help(self) -> None:
+        from logscope.tui.screens.help import HelpPage
+
         if not isinstance(self.screen, HelpPage):
-            self.push_screen(HelpPage(self.screen))
+            self.push_screen(HelpPage(self.screen, self.keys))
 
     def show_diff(self, bad: str, good: str | None) -> None:
         """The Diff screen of `bad` beside `good` (None: its baseline)."""
+        from logscope.tui.screens.diff import DiffPage
+
         self.bad = bad
         self.push_screen(DiffPage(bad, good or self._good_for(bad)))
+
+    def show_throughput(self, run_id: str) -> None:
+        """The Throughput screen of a run."""
+        self.bad = run_id
+        self.push_screen(self._page("throughput"))
 
     def take_baseline(self, run_id: str) -> None:
         """From now on diffs are made against this run."""
         self._baseline = run_id
-        self.notify("taken as the baseline of the next diffs", markup=False)
+        self.say("taken as the baseline of the next diffs; d on another run diffs with it")
 
     def choose_baseline(self) -> None:
         """Back to the list of runs, where b takes one."""
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
+        self.action_screen("runs")
         self.notify("b on a run takes it as baseline, d diffs", markup=False)
 
     def _good_for(self, bad: str) -> str | None:
@@ -164,6 +212,12 @@ class LogScopeApp(App[None]):
         run = None
         if explanation is not None:
             run = explanation.diff.good if place.run == "good" else explanation.diff.bad
+        self.show_log(place, run)
+
+    def show_log(self, place: Place, run: StoredRun | None) -> None:
+        """The Log screen at a place."""
+        from logscope.tui.screens.log import LogPage
+
         self.push_screen(LogPage(place, run))
 
     def open_outside(self, place: Place) -> None:
@@ -185,16 +239,26 @@ class LogScopeApp(App[None]):
     def copy_text(self, text: str) -> None:
         """The whole value to the terminal's clipboard (OSC 52), and to a file for terminals without one."""
         if not text:
+            self.say("nothing to copy here")
             return
         self.copy_to_clipboard(text)
-        path = self.service.write_copy(text)
-        self.notify(f"copied {len(text):,} characters (also in {path})", markup=False, timeout=3)
+        try:
+            path = self.service.write_copy(text)
+        except LogScopeError as error:
+            self.say(f"copied {len(text):,} characters to the terminal's clipboard ({error.message})")
+            return
+        self.say(f"copied {len(text):,} characters (also in {path})")
 
     def action_report(self) -> None:
-        if isinstance(self.screen, Page):
-            text = self.screen.report()
-            path = self.service.write_report(self.screen.NAME.lower(), text)
-            self.notify(f"report written to {path}", markup=False)
+        """The view of the screen in a file of the working folder."""
+        if not isinstance(self.screen, Page):
+            return
+        try:
+            path = self.service.write_report(self.screen.NAME.lower(), self.screen.report())
+        except LogScopeError as error:
+            self.screen.trouble(error)
+            return
+        self.say(f"report written to {path}")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action with its key, for the command palette."""

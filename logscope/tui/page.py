@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Footer, Input, Static
-from textual.worker import get_current_worker
+from textual.widgets import Footer, Input, Static, TextArea
 
 from logscope.errors import LogScopeError
 from logscope.tui.harmless import harmless, plain
@@ -29,8 +29,35 @@ SMALLEST = (60, 16)
 """Columns and lines below which one line says what is needed."""
 BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]
 """Columns from which a class is set on screens."""
+WHILE_TYPING = frozenset(["escape", "pane", "run", "history", "export"])
+"""Actions of screens that act while the cursor is in a text field."""
 FILTER_PAUSE = 0.15
 """Seconds after the last key before a filter is applied."""
+
+
+class Job:
+    """One question that a worker answers; stopping it reaches into what it waits for."""
+
+    def __init__(self) -> None:
+        self.began = monotonic()
+        self._is_stopped = False
+        self._stops: list[Callable[[], None]] = []
+
+    def __call__(self) -> bool:
+        """True when nobody wants the answer any more."""
+        return self._is_stopped
+
+    def stops_with(self, stop: Callable[[], None]) -> None:
+        """`stop` ends what the worker waits for, a query for example."""
+        self._stops.append(stop)
+        if self._is_stopped:
+            stop()
+
+    def stop(self) -> None:
+        """Ends it: no answer will come."""
+        self._is_stopped = True
+        for stop in self._stops:
+            stop()
 
 
 @dataclass
@@ -38,6 +65,7 @@ class Answered(Message):
     """A worker has its answer."""
 
     group: str
+    job: Job
     value: Any
     then: Callable[[Any], None]
 
@@ -47,6 +75,7 @@ class Failed(Message):
     """A worker met something that the user can do something about."""
 
     group: str
+    job: Job
     error: LogScopeError
 
 
@@ -69,6 +98,8 @@ class Page(Screen[None]):
     NAME: ClassVar[str] = ""
     SEARCHES: ClassVar[bool] = False
     """True: ``/`` searches the text; False: it filters the list."""
+    FINDS: ClassVar[bool] = True
+    """False: there is nothing that ``/`` could look through."""
 
     @property
     def scope(self) -> LogScopeApp:
@@ -77,8 +108,10 @@ class Page(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._asked: dict[str, float] = {}
-        self._filter_timer: Any = None
+        self._jobs: dict[str, Job] = {}
+        self._filter_timer: Timer | None = None
+        self._status = self._status_kind = ""
+        self._says_reading = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="top", markup=False)
@@ -111,36 +144,57 @@ class Page(Screen[None]):
 
     # -- work off the event loop ------------------------------------------------------------------
 
-    def ask(self, group: str, work: Callable[[Callable[[], bool]], T], then: Callable[[T], None]) -> None:
-        """Runs `work(cancelled)` in a thread and `then(value)` here; a newer call replaces an older."""
-        self._asked[group] = monotonic()
+    def ask(self, group: str, work: Callable[[Job], T], then: Callable[[T], None]) -> None:
+        """Runs `work(job)` in a thread and `then(value)` here; a newer call replaces an older."""
+        self._stop(group)
+        job = self._jobs[group] = Job()
 
         def run() -> None:
-            worker = get_current_worker()
-            try:
-                value = work(lambda: worker.is_cancelled)
-            except LogScopeError as error:
-                if not worker.is_cancelled:
-                    self.post_message(Failed(group, error))
+            if job():
                 return
-            if not worker.is_cancelled:
-                self.post_message(Answered(group, value, then))
+            try:
+                value = work(job)
+            except LogScopeError as error:
+                if not job():
+                    self.post_message(Failed(group, job, error))
+                return
+            if not job():
+                self.post_message(Answered(group, job, value, then))
 
-        self.run_worker(run, name=group, group=group, exclusive=True, thread=True)
+        self.run_worker(run, name=group, group=group, thread=True)
+
+    def _stop(self, *groups: str) -> bool:
+        """Stops the questions of these groups (of all without any); True when there was one."""
+        jobs = [self._jobs.pop(group) for group in groups or tuple(self._jobs) if group in self._jobs]
+        for job in jobs:
+            job.stop()
+        return bool(jobs)
+
+    def on_unmount(self) -> None:
+        self._stop()
 
     @on(Answered)
     def _answered(self, message: Answered) -> None:
         message.stop()
-        self._asked.pop(message.group, None)
-        if self.is_attached:
-            self.status("")
+        if self._finish(message.group, message.job):
+            if self._status_kind == "-error":
+                self.status("")
             message.then(message.value)
 
     @on(Failed)
     def _failed(self, message: Failed) -> None:
         message.stop()
-        self._asked.pop(message.group, None)
-        self.trouble(message.error)
+        if self._finish(message.group, message.job):
+            self.trouble(message.error)
+
+    def _finish(self, group: str, job: Job) -> bool:
+        """Takes a finished job off the list; False for one that was stopped or replaced."""
+        if self._jobs.get(group) is not job:
+            return False
+        del self._jobs[group]
+        if self._says_reading and not self._jobs:
+            self.status("")
+        return self.is_attached
 
     def trouble(self, error: LogScopeError) -> None:
         """One sentence, the cause and the next step on the status line; the old data stays."""
@@ -151,13 +205,18 @@ class Page(Screen[None]):
 
     def _tick(self) -> None:
         """After 150 ms a running question is said, with the time that it has taken."""
-        if self._asked:
-            longest = monotonic() - min(self._asked.values())
+        if self._jobs and (self._says_reading or not self._status):
+            longest = monotonic() - min(job.began for job in self._jobs.values())
             if longest > 0.15:
                 self.status(f"reading… {longest:.0f} s  (esc stops it)")
+                self._says_reading = True
 
     def status(self, text: str, kind: str = "") -> None:
         """Sets the status line."""
+        self._says_reading = False
+        if (text, kind) == (self._status, self._status_kind):
+            return
+        self._status, self._status_kind = text, kind
         line = self.query_one("#status", Static)
         line.update(plain(text))
         line.set_class(kind == "-error", "-error")
@@ -183,7 +242,9 @@ class Page(Screen[None]):
     def _find_changed(self, event: Input.Changed) -> None:
         if self._filter_timer is not None:
             self._filter_timer.stop()
-        self._filter_timer = self.set_timer(FILTER_PAUSE, lambda: self.find(event.value))
+        self._filter_timer = self.set_timer(
+            FILTER_PAUSE, lambda: self.find(event.value), name="pause of the filter"
+        )
 
     @on(Input.Submitted, "#find")
     def _find_submitted(self, event: Input.Submitted) -> None:
@@ -224,10 +285,10 @@ class Page(Screen[None]):
             field.display = False
             self.find("")
             self.focus_main()
-        elif self._asked:
-            self.workers.cancel_node(self)
-            self._asked.clear()
-            self.status("stopped")
+        elif self._stop():
+            self.status("stopped; r reads again")
+        elif self.scope.stop_taking_in():
+            self.status("taking in stops; what was read stays in the store")
         elif self.has_class("-zoomed") or self.has_class("-second"):
             self.remove_class("-zoomed", "-second")
             self.focus_main()
@@ -260,9 +321,18 @@ class Page(Screen[None]):
 
     def action_reload(self) -> None:
         self.reload()
+        self.scope.intake.again()
 
     def reload(self) -> None:
         """Reads what is shown again."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hides what cannot work now: letters while one types, hits before a search, a second pane of one."""
+        if isinstance(self.focused, Input | TextArea) and action not in WHILE_TYPING:
+            return False
+        if action in ("find", "next_hit") and not self.FINDS:
+            return False
+        return super().check_action(action, parameters)
 
     def copied(self) -> str:
         """What ``y`` copies."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from logscope.store.records import RunFacts
 from logscope.tui.harmless import fit, fit_middle, harmless
 from logscope.tui.rows import Row, Sign, Tone
+from logscope.tui.run_filter import model_name
+from logscope.tui.sparkline import sparkline
+
+if TYPE_CHECKING:
+    from logscope.store.records import RunFacts, Series
 
 SORTS = ("started", "outcome", "version", "model", "tok/s", "ready")
 _SIGNS = {
@@ -20,7 +26,9 @@ _SIGNS = {
 
 
 _WIDTHS = {
+    "": 1,
     "outcome": 8,
+    "mark": 4,
     "started": 11,
     "version": 11,
     "model": 16,
@@ -28,12 +36,15 @@ _WIDTHS = {
     "stage": 13,
     "ready": 6,
     "tok/s": 8,
+    "trend": 12,
     "log": 24,
     "host": 12,
     "note": 16,
 }
-"""Column -> its least width, in the order of the screen."""
-_LEAVING = ("note", "host", "stage", "tp/dp", "ready", "tok/s", "version", "started")
+"""Column -> its least width, in the order of the screen; the first tells the runs marked to be compared."""
+TREND_RUNS = 12
+"""Runs of the same model whose rates the trend shows, the row's own last."""
+_LEAVING = ("trend", "note", "host", "stage", "mark", "tp/dp", "ready", "tok/s", "version", "started")
 """The order in which columns are left out where the list is narrow."""
 
 
@@ -56,12 +67,30 @@ def columns_heading(width: int, sort: str, is_reversed: bool) -> str:
 
 
 def run_rows(
-    facts: Sequence[RunFacts], width: int, marked: set[str], sort: str, is_reversed: bool
+    facts: Sequence[RunFacts],
+    width: int,
+    marked: set[str],
+    sort: str,
+    is_reversed: bool,
+    trends: Mapping[str, str],
 ) -> list[Row]:
     """One row a run."""
     columns = _shown_columns(width)
     ordered = _sorted(facts, sort, is_reversed)
-    return [_row(run, columns, run.run_id in marked) for run in ordered]
+    return [_row(run, columns, run.run_id in marked, trends.get(run.run_id, "")) for run in ordered]
+
+
+def trends(facts: Sequence[RunFacts]) -> dict[str, str]:
+    """Run id -> decode tokens/s of the runs of its model up to it, as a sparkline; `facts` newest first."""
+    history: dict[str, list[float | None]] = defaultdict(list)
+    found: dict[str, str] = {}
+    for run in reversed(facts):
+        past = history[model_name(run.model_path)]
+        past.append(run.gen_median)
+        del past[:-TREND_RUNS]
+        if run.gen_median is not None:
+            found[run.run_id] = sparkline(past, TREND_RUNS)
+    return found
 
 
 def _sorted(facts: Sequence[RunFacts], sort: str, is_reversed: bool) -> list[RunFacts]:
@@ -76,37 +105,33 @@ def _sorted(facts: Sequence[RunFacts], sort: str, is_reversed: bool) -> list[Run
     return ordered[::-1] if is_reversed else ordered
 
 
-def _row(run: RunFacts, columns: list[tuple[str, int]], is_marked: bool) -> Row:
-    cells = _cells(run)
+def _row(run: RunFacts, columns: list[tuple[str, int]], is_marked: bool, trend: str) -> Row:
+    cells = {**_cells(run), "": "▶" if is_marked else " ", "trend": f"{trend:>{_WIDTHS['trend']}}"}
     text = " ".join(
         fit_middle(cells[name], w) if name in ("model", "log") else fit(cells[name], w) for name, w in columns
     )
     sign, tone = _SIGNS.get(run.outcome, (Sign.UNKNOWN, Tone.MUTED))
     if run.outcome == "failed" and run.mark == "good":
         sign, tone = Sign.ADDED, Tone.GOOD
-    searched = " ".join((*cells.values(), run.path, run.root_type or "", run.root_message or "", run.run_id))
-    return Row(("▶ " if is_marked else "") + text, sign, tone, run.run_id, copy=run.path, search=searched)
+    return Row(text, sign, tone, run.run_id, copy=run.path)
 
 
 def _cells(run: RunFacts) -> dict[str, str]:
     dp = f"/{run.dp_size}" if run.dp_size and run.dp_size > 1 else ""
     return {
-        "outcome": run.mark or str(run.outcome),
+        "outcome": str(run.outcome),
+        "mark": run.mark or "",
         "started": f"{run.started_at:%m-%d %H:%M}" if run.started_at else "-",
         "version": run.sglang_version or "?",
-        "model": harmless(_short(run.model_path)),
+        "model": harmless(model_name(run.model_path)),
         "tp/dp": f"{run.tp_size or '?'}{dp}",
         "stage": str(run.stage or "-"),
         "ready": "-" if run.ready_seconds is None else f"{run.ready_seconds:.0f} s",
         "tok/s": "-" if run.gen_median is None else f"{run.gen_median:,.1f}",
-        "log": harmless(_short(run.path) + (f"#{run.ordinal}" if run.ordinal > 1 else "")),
+        "log": harmless(model_name(run.path) + (f"#{run.ordinal}" if run.ordinal > 1 else "")),
         "host": harmless(run.host or ""),
         "note": harmless(run.note or ""),
     }
-
-
-def _short(path: str | None) -> str:
-    return (path or "?").rstrip("/").rsplit("/", 1)[-1]
 
 
 def run_detail(run: RunFacts) -> tuple[str, ...]:
@@ -127,4 +152,17 @@ def run_detail(run: RunFacts) -> tuple[str, ...]:
         f"spec     {run.speculative_algorithm or 'none'}",
         f"quant    {run.quantization or 'none'}",
         mark,
+    )
+
+
+def series_detail(series: Series, width: int) -> tuple[str, ...]:
+    """Decode tokens/s of the run over its time, for the side pane."""
+    if not series.points:
+        return ("", "no decode line with a time: nothing to draw")
+    medians = [point.median for point in series.points]
+    return (
+        "",
+        f"decode tok/s over {series.points[-1].seconds:,.0f} s, {series.lines:,} lines",
+        sparkline(medians, width),
+        f"lowest {min(medians):,.1f}  highest {max(medians):,.1f}  last {medians[-1]:,.1f}",
     )

@@ -5,7 +5,7 @@ Raises LogScopeError (a locked store, a run that is gone, a bad query); nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,21 +13,34 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from logscope.config import state_dir
-from logscope.errors import SourceError
-from logscope.store.records import ErrorHistory, RunFacts, StoredRun
-from logscope.tui.log_file import LogFile
+from logscope.errors import LogScopeError, SourceError
+from logscope.tui.excerpt import Excerpt
+from logscope.tui.log_file import size_of
+from logscope.tui.logs import Logs
 from logscope.tui.rows import Place
-from logscope.tui.widgets.evidence import Excerpt
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the records cost as much as the first paint; every question imports what it needs
     from logscope.explain.records import Explanation
     from logscope.store import Store
+    from logscope.store.queries import Started
+    from logscope.store.records import ErrorHistory, RunFacts, RunId, Series, StoredRun
     from logscope.tui.throughput_view import ThroughputView
 
-ENDED_BADLY = ("failed", "hung", "killed")
-"""Outcomes that the Diff screen opens on."""
 POINTS = 120
 """Points of a plotted series: more than a terminal has columns for."""
+MOST_WATCHED = 500
+"""Logs that are looked at for growth: the newest."""
+SMALL_LOG = 1 << 25
+"""Bytes up to which lines are simply counted."""
+
+_SOURCES = (
+    "SELECT path, file_size FROM sources WHERE is_current AND file_size IS NOT NULL "
+    "ORDER BY seen_at DESC, path"
+)
+_ENDS = (
+    "SELECT l.bytes_read, l.lines FROM sources s JOIN logs l USING (log_id) "
+    "WHERE s.path = ? AND s.is_current AND NOT coalesce(l.newest_first, false)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +77,6 @@ class QueryAnswer:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class TakenIn:
-    """What came of taking logs in."""
-
-    summary: str
-    newest_failed: str | None
-    """Run id of the newest run among them that ended badly."""
-
-
 class Service:
     """Questions about the store at `path`."""
 
@@ -80,6 +84,7 @@ class Service:
         self.path = path
         self.patience = patience
         """Seconds to wait for a lock before the old data stay and the holder is named."""
+        self.logs = Logs(self._known_end)
 
     def runs(self) -> Sequence[RunFacts]:
         """Every run, newest first; () for a store that is not there yet."""
@@ -103,6 +108,15 @@ class Service:
         stored = self._store().load(error.last_run)
         return Place("last", stored.path, error.last_line), stored
 
+    def error_end(self, error: ErrorHistory) -> tuple[str, ...]:
+        """What made an error go away, as far as later good runs of the same setup tell."""
+        seen = self._store().seen_before(error.fingerprint, None)  # type: ignore[arg-type]
+        if seen.fixed_in is None:
+            nothing = "no good run of a setup with it came after: nothing has ended it yet"
+            return (nothing,) if error.ended_runs else ()
+        words = (f"  {word}" for word in seen.fixed_by)
+        return (f"went away in run {seen.fixed_in}, which differs in:", *words)
+
     def throughput(self, reference: str, metrics: Sequence[str]) -> ThroughputView:
         """The figures of a run and of its baseline."""
         from logscope.tui.throughput_view import ThroughputView
@@ -114,7 +128,12 @@ class Service:
             other = store.load(base) if base is not None else None
             mine = tuple(store.series(run.run_id, metric, POINTS) for metric in metrics)
             theirs = tuple(store.series(other.run_id, metric, POINTS) for metric in metrics) if other else ()
-            return ThroughputView(run, other, mine, theirs, store.usual(run.run_id))
+            usual = store.usual(run.run_id)
+            return ThroughputView(run, other, mine, theirs, usual, _buckets(store, usual.runs))
+
+    def series(self, run_id: RunId, points: int) -> Series:
+        """Decode tokens/s of a run over time."""
+        return self._store().series(run_id, "gen_throughput", points)
 
     def mark(self, run_id: str, verdict: str, note: str) -> None:
         """A person's word on a run."""
@@ -132,43 +151,54 @@ class Service:
         saved = tuple(SavedQuery(query.name, query.sql) for query in saved_queries())
         return SchemaTree(tuple(TableColumns(name, columns) for name, columns in tables), saved)
 
-    def query(self, sql: str, limit: int) -> QueryAnswer:
-        """The rows of a read-only query. Raises QueryError."""
+    def query(self, sql: str, limit: int, started: Started | None = None) -> QueryAnswer:
+        """The rows of a read-only query; `started` hears how to stop it. Raises QueryError."""
         began = monotonic()
-        result = self._store().query(sql, limit=limit)
+        result = self._store().query(sql, limit=limit, started=started)
         return QueryAnswer(result.columns, result.rows, result.is_cut, monotonic() - began)
 
-    def export_query(self, sql: str, path: str) -> int:
+    def row_count(self, sql: str, started: Started | None = None) -> int:
+        """Rows that the query gives when nothing cuts it. Raises QueryError."""
+        counted = self._store().query(f"SELECT count(*) FROM ({sql.rstrip().rstrip(';')}\n)", started=started)
+        return int(counted.rows[0][0])
+
+    def export_query(self, sql: str, path: str, started: Started | None = None) -> int:
         """Writes the whole result to a file; its ending says how. Gives the number of rows."""
-        return self._store().export_query(sql, Path(path))
+        return self._store().export_query(sql, Path(path).expanduser(), started=started)
 
-    # -- taking in --------------------------------------------------------------------------------
+    # -- logs and their growth --------------------------------------------------------------------
 
-    def ingest(self, paths: Sequence[str], say: Callable[[str], None]) -> TakenIn:
-        """Takes the paths in; `say` hears how far it is."""
-        from logscope.store import Store
+    def changed_logs(self) -> tuple[str, ...]:
+        """Of the newest logs those that are longer now than when the store took them in."""
+        if not self.path.exists():
+            return ()
+        rows = self._store().query(_SOURCES, limit=MOST_WATCHED).rows
+        return tuple(path for path, size in rows if size_of(path) > size)
 
-        def progress(path: str, number: int, count: int) -> None:
-            say(f"taking in {number} of {count}: {path.rsplit('/', 1)[-1]}")
+    def running_logs(self) -> tuple[str, ...]:
+        """The logs of runs that are still being written, as far as the store knows."""
+        if not self.path.exists():
+            return ()
+        return tuple(run.path for run in self.runs()[:MOST_WATCHED] if run.outcome == "running")
 
-        store = Store.open(self.path)
-        report = store.ingest(paths, progress=progress)
-        taken = set(report.runs)
-        wanted = [run for run in self.runs() if run.run_id in taken and run.outcome in ENDED_BADLY]
-        trouble = f"; {report.failed[0].path}: {report.failed[0].message}" if report.failed else ""
-        summary = f"{len(taken)} run(s) of {len(report.paths)} log(s) are in the store{trouble}"
-        return TakenIn(summary, wanted[0].run_id if wanted else None)
+    def excerpts(self, places: Sequence[Place], around: int) -> tuple[Excerpt, ...]:
+        """The lines around each place, read from the logs; a log that is gone is said, not hidden."""
+        return self.logs.excerpts(places, around)
+
+    def _known_end(self, path: str) -> tuple[int, int] | None:
+        """Bytes and lines that the store has of a large log: then its end need not be counted up to."""
+        if size_of(path) < SMALL_LOG or not self.path.exists():
+            return None
+        try:
+            rows = self._store().query(_ENDS, [str(Path(path).absolute())], limit=1).rows
+        except LogScopeError:  # a locked store is no reason not to show a log
+            return None
+        return (int(rows[0][0]), int(rows[0][1])) if rows else None
 
     def _store(self) -> Store:
         from logscope.store import Store
 
         return Store.open(self.path, read_only=True, patience=self.patience)
-
-    # -- logs -------------------------------------------------------------------------------------
-
-    def excerpts(self, places: Sequence[Place], around: int) -> tuple[Excerpt, ...]:
-        """The lines around each place, read from the logs; a log that is gone is said, not hidden."""
-        return tuple(_excerpt(place, around) for place in places)
 
     # -- writing for the user ---------------------------------------------------------------------
 
@@ -188,21 +218,14 @@ class Service:
         return _write(Path.cwd() / f"logscope-{name}-{stamp}.md", text)
 
 
-def _excerpt(place: Place, around: int) -> Excerpt:
-    name = place.path.rsplit("/", 1)[-1]
-    title = f"{place.run}  {name}:{place.line}"
-    try:
-        log = LogFile(Path(place.path))
-    except SourceError:
-        kept = (place.text,) if place.text else ()
-        return Excerpt(title, place.line, kept, place.line, f"{place.path} is not here any more")
-    try:
-        log.count_to(place.line + around)
-        first = max(1, place.line - around)
-        last = min(place.line + around, max(log.lines, 1))
-        return Excerpt(title, first, tuple(log.line(n) for n in range(first, last + 1)), place.line)
-    finally:
-        log.close()
+def _buckets(store: Store, runs: Sequence[RunId]) -> tuple[tuple[int, float, float, float], ...]:
+    """(running requests, lowest, middle and highest median) over these runs."""
+    rows = store.query(
+        "SELECT running, min(median), median(median), max(median) FROM throughput_buckets "
+        "WHERE list_contains(?, run_id) GROUP BY running ORDER BY running",
+        [list(runs)],
+    ).rows
+    return tuple((int(row[0]), float(row[1]), float(row[2]), float(row[3])) for row in rows)
 
 
 def _write(path: Path, text: str) -> Path:

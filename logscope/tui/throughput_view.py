@@ -17,3 +17,5 @@ class ThroughputView:
     series: tuple[Series, ...]
     other_series: tuple[Series, ...]
     usual: SetupSpread
+    usual_by_running: tuple[tuple[int, float, float, float], ...] = ()
+    """(running requests, lowest, middle, highest median tokens/s) over the good runs of the setup."""

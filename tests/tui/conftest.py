@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 
 from logscope.store import Store
 from logscope.tui.app import LogScopeApp
@@ -54,25 +57,38 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drive:
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Waits for all workers and the messages that they posted, timers included."""
-    for _ in range(200):
+    """Waits until no worker runs, no message waits and no one-shot timer (a filter's pause) is due."""
+    app = pilot.app
+    for _ in range(3000):
         await pilot.pause()
-        if not any(not worker.is_finished for worker in pilot.app.workers):
-            break
-        await pilot.pause(0.02)
-    await pilot.pause(0.2)
-    for _ in range(200):
-        if not any(not worker.is_finished for worker in pilot.app.workers):
-            break
-        await pilot.pause(0.02)
-    await pilot.pause()
+        if not _is_busy(app):
+            await pilot.pause()  # what the last worker posted may have asked again
+            if not _is_busy(app):
+                return
+        await asyncio.sleep(0.005)
+    raise AssertionError("the app does not come to rest")
+
+
+def _is_busy(app: App[None]) -> bool:
+    if any(not worker.is_finished for worker in app.workers):
+        return True
+    return any(
+        timer._repeat == 0 and timer._task is not None and not timer._task.done()
+        for page in app.screen_stack
+        for timer in page._timers
+        if timer.name is not None and timer.name.startswith("pause")
+    )
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
     """Presses keys, waiting after each."""
     for key in keys:
         await pilot.press(key)
-        await settle(pilot)
+        if not (
+            isinstance(pilot.app.focused, Input | TextArea) and len(key) == 1
+        ):  # words are typed in one go
+            await settle(pilot)
+    await settle(pilot)
 
 
 def screen_text(pilot: Pilot[None]) -> str:

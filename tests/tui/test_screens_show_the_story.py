@@ -120,5 +120,5 @@ async def test_the_diff_of_an_empty_store_is_one_sentence(drive: Drive, tmp_path
     async with drive(tmp_path / "none.duckdb") as pilot:
         text = screen_text(pilot)
 
-    assert "logscope ingest" in text
+    assert "logscope triage PATH" in " ".join(text.replace("│", " ").split())
     assert "Traceback" not in text

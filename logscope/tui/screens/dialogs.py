@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,8 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from logscope.store.records import RunFacts
 from logscope.tui.harmless import plain
+from logscope.tui.run_filter import model_name
+
+if TYPE_CHECKING:
+    from logscope.store.records import RunFacts
 
 
 class MarkDialog(ModalScreen[tuple[str, str] | None]):
@@ -74,14 +77,15 @@ class QuickFilter(ModalScreen[str | None]):
         values: list[tuple[str, str | None]] = []
         for run in self._facts:
             values += [("outcome", str(run.outcome)), ("version", run.sglang_version), ("host", run.host)]
-            values.append(("model", (run.model_path or "").rstrip("/").rsplit("/", 1)[-1]))
+            values += [("model", model_name(run.model_path)), ("mark", run.mark)]
         counts = Counter((kind, value) for kind, value in values if value)
         options = [Option("everything", id="=")]
-        for kind in ("outcome", "version", "model", "host"):
+        for kind in ("outcome", "version", "model", "host", "mark"):
             for (of, value), count in counts.most_common():
                 if of == kind:
-                    options.append(Option(plain(f"{kind:<8} {value}  ({count})"), id=f"={value}"))
-        return options[:200]
+                    options.append(Option(plain(f"{kind:<8} {value}  ({count})"), id=f"={kind}:{value}"))
+        # an option's id must be unlike all others and may hold anything; what has blanks cannot be typed
+        return [option for option in options if " " not in str(option.id)][:200]
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
@@ -136,7 +140,7 @@ class LogFilter(ModalScreen[tuple[str, str, str] | None]):
                 id="choices",
                 markup=False,
             )
-            yield Input(placeholder="text that the line holds", id="text")
+            yield Input(placeholder="text that the line holds; rank:TP0 level:error act too", id="text")
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()

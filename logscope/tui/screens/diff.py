@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from logscope.explain.records import Explanation
-from logscope.tui.diff_rows import DiffView, diff_rows, side_title
+from logscope.errors import LogScopeError, RunNotFound
 from logscope.tui.harmless import harmless, plain
-from logscope.tui.page import Page
+from logscope.tui.page import Job, Page
 from logscope.tui.rows import Row
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from logscope.explain.records import Explanation
+
+NEWEST_FAILED = "last-failed"
+EMPTY = (
+    "the store holds no run yet: leave with q and give logs, logscope triage PATH..., "
+    "or record a launch with logscope record -- COMMAND"
+)
+TAKING_IN = "the logs are taken in; the newest failed run comes here by itself (1 shows all runs, esc stops)"
 
 
 class DiffPage(Page):
@@ -43,12 +53,13 @@ class DiffPage(Page):
         Binding("o", "pager", "Open in $PAGER", show=False, id="diff.open"),
     ]
 
-    def __init__(self, bad: str = "last-failed", good: str | None = None) -> None:
+    def __init__(self, bad: str = NEWEST_FAILED, good: str | None = None) -> None:
         super().__init__()
         self.bad, self.good = bad, good
         self.explanation: Explanation | None = None
         self._unchanged = self._volatile = False
         self._around = 2
+        self._drawn_width = 0
 
     def body(self) -> ComposeResult:
         yield Static(id="verdict", markup=False)
@@ -64,28 +75,63 @@ class DiffPage(Page):
 
     def reload(self) -> None:
         bad, good = self.bad, self.good
+        if not self.scope.service.path.exists():
+            self.query_one(LineList).placeholder = TAKING_IN if self.scope.intake.is_busy else EMPTY
+            return
 
-        def work(cancelled: Callable[[], bool]) -> Explanation:
+        def work(cancelled: Job) -> Explanation:
+            from logscope.tui import diff_rows  # noqa: F401 - reading it takes long enough to be seen
+
             return self.scope.service.explanation(bad, good)
 
         self.ask("diff", work, self._show)
 
+    def trouble(self, error: LogScopeError) -> None:
+        """Where no run failed, the run list is what there is to see."""
+        if isinstance(error, RunNotFound) and self.bad == NEWEST_FAILED and self.explanation is None:
+            if self.scope.intake.is_busy:
+                self.query_one(LineList).placeholder = TAKING_IN
+            else:
+                self.scope.show_runs("no run of the store failed: these are all runs")
+            return
+        super().trouble(error)
+
     def _show(self, explanation: Explanation) -> None:
+        from logscope.tui.diff_rows import side_title
+
+        is_first = self.explanation is None
         self.explanation = explanation
         diff = explanation.diff
+        self.refresh_bindings()
         self.top(f"{side_title(diff.bad, 'bad')}   {side_title(diff.good, 'good')}")
         self.query_one("#verdict", Static).update(Text(harmless(explanation.verdict)))
         self.query_one("#baseline", Static).update(plain(f"baseline: {diff.baseline.reason}"))
-        self._fill()
-        rows = self.query_one(LineList).rows
-        first = next((row.key for row in rows if row.key.startswith("cause:")), "root")
-        self.query_one(LineList).select(first)
+        listing = self.query_one(LineList)
+        if not listing.total or is_first:
+            self._fill()
+            first = next((row.key for row in listing.rows if row.key.startswith("cause:")), "root")
+            listing.select(first)
+            if listing.cursor < listing.size.height:
+                listing.scroll_home(animate=False)
+        else:
+            self._fill()
 
     def _fill(self) -> None:
+        from logscope.tui.diff_rows import DiffView, diff_rows
+
         if self.explanation is not None:
             listing = self.query_one(LineList)
+            self._drawn_width = listing.size.width
             view = DiffView(max(listing.size.width, 58), self._unchanged, self._volatile)
             listing.show(diff_rows(self.explanation, view))
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._fill_anew)
+
+    def _fill_anew(self) -> None:
+        if self.query_one(LineList).size.width != self._drawn_width:
+            self._fill()
 
     def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
         self._evidence(message.row)
@@ -145,6 +191,7 @@ class DiffPage(Page):
             assert diff.good is not None
             self.bad, self.good = diff.good.run_id, diff.bad.run_id
             self.reload()
+            self.status("sides swapped")
 
     def action_as_baseline(self) -> None:
         self.scope.choose_baseline()
@@ -155,6 +202,13 @@ class DiffPage(Page):
             self.scope.open_outside(row.place)
         else:
             self.status("this row has no line of a log")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("difference", "unchanged", "volatile") and self.explanation is None:
+            return False
+        if action == "swap":
+            return self.explanation is not None and self.explanation.diff.good is not None
+        return super().check_action(action, parameters)
 
     def report(self) -> str:
         """The diff as the Markdown report of the command line."""

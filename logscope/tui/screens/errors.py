@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from logscope.store.records import ErrorHistory, StoredRun
+from logscope.tui.excerpt import Excerpt
 from logscope.tui.harmless import fit, harmless
-from logscope.tui.page import Page
+from logscope.tui.page import Job, Page
 from logscope.tui.rows import Place, Row, Sign, Tone
-from logscope.tui.screens.log import LogPage
-from logscope.tui.widgets.evidence import EvidencePane, Excerpt
+from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from logscope.store.records import ErrorHistory, StoredRun
 
 SORTS = ("ended runs", "runs", "last seen", "first seen", "message")
 _HEAD = f"{'runs':>5} {'ended':>5} {'lines':>7} {'first':<10} {'last':<10} "
@@ -37,6 +39,7 @@ class ErrorsPage(Page):
     def __init__(self) -> None:
         super().__init__()
         self._errors: Sequence[ErrorHistory] = ()
+        self._by_key: dict[str, ErrorHistory] = {}
         self._sort, self._reverse, self._benign, self._errors_only = 0, False, False, False
 
     def body(self) -> ComposeResult:
@@ -47,6 +50,11 @@ class ErrorsPage(Page):
 
     def on_mount(self) -> None:
         super().on_mount()
+        memory = self.scope.memory
+        if (sort := memory.get("errors.sort")) in SORTS:
+            self._sort = SORTS.index(sort)
+        self._benign = memory.get("errors.benign") == "yes"
+        self._errors_only = memory.get("errors.only") == "yes"
         self.query_one(LineList).focus()
         self.reload()
 
@@ -55,9 +63,15 @@ class ErrorsPage(Page):
 
     def _show(self, errors: Sequence[ErrorHistory]) -> None:
         self._errors = errors
+        self._by_key = {_key(error): error for error in errors}
+        self.refresh_bindings()
         listing = self.query_one(LineList)
         if not errors:
-            listing.placeholder = "no run of the store has an error or a warning"
+            listing.placeholder = (
+                "no run of the store has an error or a warning"
+                if self.scope.service.path.exists()
+                else "the store holds no run yet: leave with q and take logs in with  logscope ingest PATH"
+            )
         self._fill()
 
     def _fill(self) -> None:
@@ -87,35 +101,41 @@ class ErrorsPage(Page):
             pane.clear()
             return
         pane.detail(message.row.detail)
-        error = self._of(message.row)
+        error = self._by_key[message.row.key]
 
-        def work(cancelled: Callable[[], bool]) -> tuple[Excerpt, ...]:
-            place, _ = self.scope.service.error_place(error)
-            return self.scope.service.excerpts((place,), 2)
+        def work(job: Job) -> tuple[tuple[Excerpt, ...], tuple[str, ...]]:
+            service = self.scope.service
+            place, _ = service.error_place(error)
+            return service.excerpts((place,), 2), () if job() else service.error_end(error)
 
-        self.ask("evidence", work, pane.excerpts)
+        def then(found: tuple[tuple[Excerpt, ...], tuple[str, ...]]) -> None:
+            excerpts, end = found
+            pane.detail((*message.row.detail, *end) if message.row is not None else end)
+            pane.excerpts(excerpts)
+
+        self.ask("evidence", work, then)
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
-        error = self._of(message.row)
+        error = self._by_key[message.row.key]
 
         def then(found: tuple[Place, StoredRun]) -> None:
-            self.app.push_screen(LogPage(*found))
+            self.scope.show_log(*found)
 
         self.ask("open", lambda cancelled: self.scope.service.error_place(error), then)
 
-    def _of(self, row: Row) -> ErrorHistory:
-        return next(error for error in self._errors if error.fingerprint + error.level == row.key)
-
     def action_diff(self) -> None:
         row = self.query_one(LineList).row
-        found = next(
-            (e for e in self._errors if row is not None and e.fingerprint + e.level == row.key), None
-        )
-        if found is not None:
-            self.scope.show_diff(found.last_run, None)
+        if row is not None:
+            self.scope.show_diff(self._by_key[row.key].last_run, None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("diff", "sort", "reverse", "benign", "level") and not self._errors:
+            return False
+        return super().check_action(action, parameters)
 
     def action_sort(self, step: int) -> None:
         self._sort = (self._sort + step) % len(SORTS)
+        self.scope.memory.put("errors.sort", SORTS[self._sort])
         self._fill()
 
     def action_reverse(self) -> None:
@@ -124,11 +144,17 @@ class ErrorsPage(Page):
 
     def action_benign(self) -> None:
         self._benign = not self._benign
+        self.scope.memory.put("errors.benign", "yes" if self._benign else "no")
         self._fill()
 
     def action_level(self) -> None:
         self._errors_only = not self._errors_only
+        self.scope.memory.put("errors.only", "yes" if self._errors_only else "no")
         self._fill()
+
+
+def _key(error: ErrorHistory) -> str:
+    return error.fingerprint + error.level
 
 
 def _row(error: ErrorHistory) -> Row:
@@ -142,7 +168,7 @@ def _row(error: ErrorHistory) -> Row:
         head + harmless(kind + error.message),
         sign,
         tone,
-        error.fingerprint + error.level,
+        _key(error),
         detail=(
             kind + error.message,
             "",

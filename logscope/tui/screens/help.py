@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.text import Text
@@ -10,6 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
+
+from logscope.tui.keymap import bindings_of
 
 _NAMES = {
     "question_mark": "?",
@@ -31,9 +34,9 @@ class HelpPage(ModalScreen[None]):
         Binding("k,up", "scroll(-1)", "Up", show=False, id="help.up"),
     ]
 
-    def __init__(self, below: Screen[object]) -> None:
+    def __init__(self, below: Screen[object], keymap: Mapping[str, str]) -> None:
         super().__init__()
-        self._below = below
+        self._below, self._keymap = below, keymap
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog"):
@@ -44,13 +47,12 @@ class HelpPage(ModalScreen[None]):
         text.append("Keys\n", style="bold")
         focused = self._below.focused
         for node in [*([] if focused is None else focused.ancestors_with_self), self._below.app]:
-            bindings = node.__class__.__dict__.get("BINDINGS", ())
-            inherited = [b for base in type(node).__mro__ for b in base.__dict__.get("BINDINGS", ())]
-            rows = [b for b in (inherited or bindings) if isinstance(b, Binding) and b.description and b.id]
+            rows = [binding for binding in bindings_of(type(node)) if binding.description]
             if rows:
                 text.append(f"\n{_title(node)}\n", style="bold")
-                for binding in _once(rows):
-                    text.append(f"  {_keys(binding):<22} {binding.tooltip or binding.description}\n")
+                for binding in rows:
+                    keys = _keys(self._keymap.get(binding.id or "", binding.key))
+                    text.append(f"  {keys:<22} {binding.tooltip or binding.description}\n")
         text.append("\n+ added  - gone  ~ changed  = same  ! error  ? not known\n")
         return text
 
@@ -71,9 +73,5 @@ def _title(node: object) -> str:
     }.get(name, name)
 
 
-def _once(rows: list[Binding]) -> list[Binding]:
-    return list({binding.id: binding for binding in reversed(rows)}.values())[::-1]
-
-
-def _keys(binding: Binding) -> str:
-    return " ".join(_NAMES.get(key, key) for key in binding.key.split(","))
+def _keys(keys: str) -> str:
+    return " ".join(_NAMES.get(key, key) for key in keys.split(","))

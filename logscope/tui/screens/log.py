@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import ClassVar
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from logscope.errors import LogScopeError
-from logscope.store.records import StoredRun
-from logscope.tui.harmless import harmless, plain
-from logscope.tui.log_file import LogFile
-from logscope.tui.page import Page
+from logscope.tui.harmless import harmless
+from logscope.tui.log_file import LogFile, size_of
+from logscope.tui.page import Job, Page
 from logscope.tui.rows import Place
-from logscope.tui.screens.dialogs import LogFilter
 from logscope.tui.widgets.log_view import LogView
+
+if TYPE_CHECKING:
+    from logscope.store.records import StoredRun
 
 MOST_MATCHES = 500_000
 """Lines that a filter shows at most; said when there are more."""
+AHEAD = 200
+"""Lines counted beyond the one that is opened, so that the screen is full at once."""
+FOLLOW_PAUSE = 1.0
+"""Seconds between two looks at the size of the log while the cursor is at its end."""
+_SAY_PAUSE = 0.2
 
 
 class LogPage(Page):
@@ -30,14 +34,13 @@ class LogPage(Page):
     NAME = "Log"
     SEARCHES = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "marked('error', 1)", "Next error", id="log.next_error"),
-        Binding("E", "marked('error', -1)", "Previous error", show=False, id="log.previous_error"),
-        Binding("w", "marked('warning', 1)", "Next warning", id="log.next_warning"),
-        Binding("W", "marked('warning', -1)", "Previous warning", show=False, id="log.previous_warning"),
-        Binding("f", "filter", "Filter", id="log.filter", tooltip="by rank, level and text"),
-        Binding("o", "pager", "Open in $PAGER", show=False, id="log.open"),
-        Binding("ctrl+w", "wrap", "Wrap", show=False, id="log.wrap"),
-        Binding("v", "volatile", "Whole line", show=False, id="log.whole"),
+        Binding("e", "marked('error', 1)", "Next error", id="logpage.next_error"),
+        Binding("E", "marked('error', -1)", "Previous error", show=False, id="logpage.previous_error"),
+        Binding("w", "marked('warning', 1)", "Next warning", id="logpage.next_warning"),
+        Binding("W", "marked('warning', -1)", "Previous warning", show=False, id="logpage.previous_warning"),
+        Binding("f", "filter", "Filter", id="logpage.filter", tooltip="by rank, level and text"),
+        Binding("F", "follow", "Follow", show=False, id="logpage.follow", tooltip="to the end, and along"),
+        Binding("o", "pager", "Open in $PAGER", show=False, id="logpage.open"),
     ]
 
     def __init__(self, place: Place, run: StoredRun | None) -> None:
@@ -48,73 +51,93 @@ class LogPage(Page):
 
     def body(self) -> ComposeResult:
         yield LogView(id="log")
-        yield Static(id="whole", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#whole").display = False
+        self.top(f"{harmless(self._place.path)}  line {self._place.line:,}")
         self.query_one(LogView).focus()
-        try:
-            self._file = LogFile(Path(self._place.path))
-        except LogScopeError as error:
-            self.trouble(error)
-            return
+        self.set_interval(FOLLOW_PAUSE, self._follow)
         self._open(self._place.line)
 
-    def on_unmount(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
     def _open(self, line: int) -> None:
-        log = self._file
-        assert log is not None
+        said = 0.0
 
-        def work(cancelled: Callable[[], bool]) -> int:
-            log.count_to(line + 200)
-            return line
+        def work(job: Job) -> LogFile:
+            def say(text: str) -> None:
+                nonlocal said
+                if monotonic() - said > _SAY_PAUSE:
+                    said = monotonic()
+                    self.app.call_later(self.status, text)
 
-        def then(number: int) -> None:
+            log = self.scope.service.logs.get(self._place.path, say, job)
+            log.count_to(max(1, line - AHEAD), job)
+            log.count_to(line + AHEAD, job)
+            return log
+
+        def then(log: LogFile) -> None:
+            self._file = log
+            self.status("")
             view = self.query_one(LogView)
             view.open(log, self._marks())
-            view.go_to(number)
-            self.ask("count", self._count, lambda _: self._counted())
-            self._say()
+            view.go_to(line)
+            self.refresh_bindings()
+            self._count_rest()
 
         self.ask("open", work, then)
 
-    def _count(self, cancelled: Callable[[], bool]) -> int:
-        assert self._file is not None
-        while self._file.count(64, cancelled) and not cancelled():
-            self.app.call_from_thread(self._counted)
-        return self._file.lines
+    def _count_rest(self) -> None:
+        log = self._file
+        if log is None:
+            return
+        told = monotonic()
+
+        def work(job: Job) -> None:
+            nonlocal told
+            while log.count(16, job) and not job():
+                if monotonic() - told > _SAY_PAUSE:
+                    told = monotonic()
+                    self.app.call_later(self._counted)
+
+        self.ask("count", work, lambda _: self._counted())
+        self._say()
 
     def _counted(self) -> None:
-        self.query_one(LogView).counted()
-        self._say()
+        if self.is_attached:
+            self.query_one(LogView).counted()
+            self._say()
+
+    def _follow(self) -> None:
+        """At the end of a log that grows, goes along with it; a look at its size is all that it costs."""
+        if self._file is None or not self._file.is_counted or not self.query_one(LogView).is_at_end:
+            return
+        log, path = self._file, str(self._file.path)
+
+        def work(job: Job) -> bool:
+            return size_of(path) != log.size and log.grow()
+
+        self.ask("follow", work, self._grown)
 
     def _marks(self) -> dict[int, str]:
         marks: dict[int, str] = {}
         for event in self._run.run.events if self._run is not None else ():
-            if not event.benign:
-                marks[event.line] = marks[event.last_line] = event.level
+            if not event.benign and event.level in ("error", "warning"):
+                for line in (event.line, event.last_line):
+                    if marks.get(line) != "error":
+                        marks[line] = event.level
         return marks
 
     def on_log_view_moved(self) -> None:
         self._say()
-        whole = self.query_one("#whole", Static)
-        if whole.display:
-            view = self.query_one(LogView)
-            whole.update(plain(view.line_text(view.cursor)[:4000]))
 
     def _say(self) -> None:
-        if self._file is None:
+        log = self._file
+        if log is None:
             return
         view = self.query_one(LogView)
-        counted = "" if self._file.is_counted else f" of {self._file.size / 1e6:,.0f} MB, counting"
-        shown = f", {view.count:,} shown" if view.count != self._file.lines else ""
-        self.top(
-            f"{harmless(self._place.path)}  line {view.cursor:,} of {self._file.lines:,}{counted}{shown}"
-        )
+        counting = "" if log.is_counted else f", {log.counted / max(log.size, 1):.0%} counted"
+        shown = f", {view.count:,} shown" if view.count != log.lines else ""
+        end = "  (at the end, goes along)" if view.is_at_end else ""
+        self.top(f"{harmless(self._place.path)}  line {view.cursor:,} of {log.lines:,}{counting}{shown}{end}")
 
     # -- finding ----------------------------------------------------------------------------------
 
@@ -138,20 +161,29 @@ class LogPage(Page):
             if number is None:
                 self.status(f"no line {'below' if step > 0 else 'above'} holds '{text}'")
             else:
+                self.status("")
                 self.query_one(LogView).go_to(number)
 
-        self.ask("find", lambda cancelled: log.find(text, start, step, cancelled), then)
+        self.ask("find", lambda job: log.find(text, start, step, job), then)
 
     def action_marked(self, level: str, step: int) -> None:
-        view = self.query_one(LogView)
+        view, log = self.query_one(LogView), self._file
         lines = sorted(line for line, mark in view.marked.items() if mark == level)
         after = [line for line in lines if (line > view.cursor if step > 0 else line < view.cursor)]
-        if after:
-            view.go_to(after[0] if step > 0 else after[-1])
+        if not after or log is None:
+            self.status(f"no {level} {'below' if step > 0 else 'above'}: the run has {len(lines)}")
+            return
+        number = after[0] if step > 0 else after[-1]
+        if log.is_unknown(number):
+            self.ask("go", lambda job: log.count_to(number + AHEAD, job), lambda _: view.go_to(number))
         else:
-            self.status(f"no {level} {'below' if step > 0 else 'above'} of {len(lines)}")
+            view.go_to(number)
+
+    # -- filtering --------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
+        from logscope.tui.screens.dialogs import LogFilter
+
         ranks = self._run.run.ranks if self._run is not None else ()
 
         def done(answer: tuple[str, str, str] | None) -> None:
@@ -161,39 +193,39 @@ class LogPage(Page):
         self.app.push_screen(LogFilter(ranks), done)
 
     def _filter(self, rank: str, level: str, text: str) -> None:
+        rank, level, text = _words(rank, level, text)
         view, log = self.query_one(LogView), self._file
         if log is None:
             return
         if not (rank or level or text):
             view.only(None)
-            self._say()
-            return
-        marks = view.marked
-        if level:
-            view.only(
-                sorted(line for line, mark in marks.items() if mark == level and text in log.line(line))
-            )
+            self.status("")
             self._say()
             return
         wanted = f" {rank}]" if rank else ""
+        levels = sorted(line for line, mark in view.marked.items() if mark == level)
 
-        def work(cancelled: Callable[[], bool]) -> list[int]:
+        def fits(line: str) -> bool:
+            return text in line and wanted in line[:120]
+
+        def work(job: Job) -> list[int]:
+            if level:
+                log.count_to(max(levels, default=0), job)
+                return [number for number in levels if fits(log.line(number))]
             found: list[int] = []
-            for numbers in log.matching(
-                lambda line: wanted in line[:120] and text in line, text or wanted, cancelled
-            ):
+            for numbers in log.matching(text or wanted, fits, job):
                 found += numbers
-                if len(found) >= MOST_MATCHES or cancelled():
+                if len(found) > MOST_MATCHES or job():
                     break
-            return found[:MOST_MATCHES]
+            return found
 
         def then(found: list[int]) -> None:
-            view.only(found)
-            self.status(
-                f"{len(found):,} lines"
-                + (" (cut)" if len(found) == MOST_MATCHES else "")
-                + "; f with nothing shows all"
-            )
+            cut = len(found) > MOST_MATCHES
+            view.only(found[:MOST_MATCHES])
+            parts = ((rank, f"rank {rank}"), (level, f"{level}s"), (text, f"'{text}'"))
+            said = ", ".join(words for value, words in parts if value)
+            lines = f"the first {MOST_MATCHES:,}" if cut else f"{len(found):,}"
+            self.status(f"{lines} lines of {said}; f, enter shows all")
             self._say()
 
         self.ask("filter", work, then)
@@ -206,13 +238,11 @@ class LogPage(Page):
         event.stop()
         event.prevent_default()
 
-    def action_wrap(self) -> None:
-        whole = self.query_one("#whole", Static)
-        whole.display = not whole.display
-        self.on_log_view_moved()
-
-    def action_volatile(self) -> None:
-        self.action_wrap()
+    def action_follow(self) -> None:
+        view = self.query_one(LogView)
+        view.only(None)
+        view.action_bottom()
+        self._say()
 
     def action_pager(self) -> None:
         view = self.query_one(LogView)
@@ -220,8 +250,22 @@ class LogPage(Page):
 
     def reload(self) -> None:
         """Takes in what was appended to the log."""
-        if self._file is not None and self._file.grow():
-            self.ask("count", self._count, lambda _: self._counted())
+        if self._file is None:
+            self._open(self._place.line)
+            return
+        log = self._file
+        self.ask("follow", lambda job: log.grow(), self._grown)
+
+    def _grown(self, has_grown: bool) -> None:
+        if has_grown:
+            self._count_rest()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if self._file is None and action in ("marked", "filter", "follow", "find", "next_hit"):
+            return False
+        if action == "marked" and self._run is None:
+            return False
+        return super().check_action(action, parameters)
 
     def copied(self) -> str:
         view = self.query_one(LogView)
@@ -237,3 +281,16 @@ class LogPage(Page):
         first = max(1, view.cursor - 20)
         lines = [f"{n:>8} {view.line_text(n)}" for n in range(first, first + 60)]
         return f"# {self._place.path}\n\n```\n" + "\n".join(lines).rstrip() + "\n```\n"
+
+
+def _words(rank: str, level: str, text: str) -> tuple[str, str, str]:
+    """``rank:TP1 level:error words``: what was typed wins over what was chosen."""
+    rest = []
+    for word in text.split(" "):
+        if word.startswith("rank:"):
+            rank = word.removeprefix("rank:")
+        elif word in ("level:error", "level:warning"):
+            level = word.removeprefix("level:")
+        else:
+            rest.append(word)
+    return rank, level, " ".join(rest).strip()

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
+from textual.timer import Timer
+from textual.widgets import Input, Static
 
-from logscope.store.records import RunFacts, RunId
-from logscope.tui.page import Page
-from logscope.tui.rows import Row
-from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows
-from logscope.tui.screens.dialogs import MarkDialog, QuickFilter
+from logscope.tui.harmless import harmless
+from logscope.tui.page import Job, Page
+from logscope.tui.run_filter import filtered
+from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows, series_detail, trends
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
 
+if TYPE_CHECKING:
+    from logscope.store.records import RunFacts
+
 EMPTY = "the store holds no run yet: leave with q and take logs in with  logscope ingest PATH"
+NO_FIT = "no run fits the filter: esc clears it"
+TAKING_IN = "the logs are taken in; runs come here by themselves"
+NEEDS_RUNS = frozenset(["diff", "throughput", "baseline", "mark", "quick", "sort", "reverse"])
+"""Actions that are hidden while there is no run."""
+REST = 0.2
+"""Seconds that the cursor rests on a run before its verdict is asked for."""
 
 
 class RunsPage(Page):
@@ -27,6 +37,7 @@ class RunsPage(Page):
     NAME = "Runs"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "diff", "Diff", id="runs.diff", tooltip="diff with its baseline, or the two marked"),
+        Binding("t", "throughput", "Throughput", show=False, id="runs.throughput"),
         Binding("b", "baseline", "Baseline", show=False, id="runs.baseline"),
         Binding("m", "mark", "Mark", id="runs.mark", tooltip="good, bad or skip, and why"),
         Binding("f", "quick", "Quick filter", show=False, id="runs.quick"),
@@ -37,9 +48,14 @@ class RunsPage(Page):
     def __init__(self) -> None:
         super().__init__()
         self.facts: Sequence[RunFacts] = ()
+        self._by_id: dict[str, RunFacts] = {}
+        self._trends: dict[str, str] = {}
         self._marked: list[str] = []
         self._sort, self._reverse = 0, False
-        self._verdicts: dict[str, tuple[str, ...]] = {}
+        self._filter = ""
+        self._known: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        """Run id -> its verdict, and its rates over time."""
+        self._rest: Timer | None = None
 
     def body(self) -> ComposeResult:
         yield Static(id="columns", markup=False)
@@ -49,21 +65,32 @@ class RunsPage(Page):
 
     def on_mount(self) -> None:
         super().on_mount()
+        memory = self.scope.memory
+        if (sort := memory.get("runs.sort")) in SORTS:
+            self._sort = SORTS.index(sort)
+        self._reverse = memory.get("runs.reverse") == "yes"
+        self._filter = memory.get("runs.filter") or ""
+        if self._filter:
+            field = self.query_one("#find", Input)
+            with self.prevent(Input.Changed):
+                field.value = self._filter
+            field.display = True
         self.query_one(LineList).focus()
-        self.reload()
 
     def on_screen_resume(self) -> None:
-        self.reload()
+        if self.app.screen is self:
+            self.reload()
 
     def reload(self) -> None:
         self.ask("runs", lambda cancelled: self.scope.service.runs(), self._show)
 
     def _show(self, facts: Sequence[RunFacts]) -> None:
         self.facts = facts
-        self._verdicts.clear()
-        if not facts:
-            self.query_one(LineList).placeholder = EMPTY
+        self._by_id = {run.run_id: run for run in facts}
+        self._trends = trends(facts)
+        self._known.clear()
         failed = sum(1 for run in facts if run.outcome == "failed")
+        self.refresh_bindings()
         self.top(f"{len(facts):,} runs, {failed:,} failed   {self.scope.store_name}")
         self._fill()
 
@@ -73,41 +100,71 @@ class RunsPage(Page):
         self.query_one("#columns", Static).update(
             "  " + columns_heading(width, SORTS[self._sort], self._reverse)
         )
-        listing.show(run_rows(self.facts, width, set(self._marked), SORTS[self._sort], self._reverse))
+        facts = self.facts
+        shown = filtered(facts, self._filter)
+        if not shown:
+            listing.placeholder = NO_FIT if facts else TAKING_IN if self.scope.intake.is_busy else EMPTY
+        rows = run_rows(shown, width, set(self._marked), SORTS[self._sort], self._reverse, self._trends)
+        listing.show(rows)
+        if self._filter:
+            self.status(f"{len(rows):,} of {len(facts):,} rows fit '{harmless(self._filter)}' (esc clears)")
 
-    def on_resize(self, event: object) -> None:
-        super().on_resize(event)  # type: ignore[arg-type]
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
         if self.facts:
             self.call_after_refresh(self._fill)
+
+    def find(self, text: str) -> None:
+        """Filters by words and key:value; remembered for this store."""
+        self._filter = text.strip()
+        self.scope.memory.put("runs.filter", self._filter)
+        if not self._filter:
+            self.status("")
+        self._fill()
 
     # -- the pane beside --------------------------------------------------------------------------
 
     def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
         row = message.row
-        pane = self.query_one(EvidencePane)
         if row is None:
-            pane.clear()
+            self.query_one(EvidencePane).clear()
             return
-        facts = self._of(row)
-        known = self._verdicts.get(row.key)
-        pane.detail((*known, "", *run_detail(facts)) if known else run_detail(facts))
-        if known is None and facts.outcome != "ready":
-            self._ask_verdict(row.key)
+        self._detail(row.key)
+        if self._rest is not None:
+            self._rest.stop()
+        if row.key not in self._known:
+            # running through the list asks nothing: only where the cursor rests
+            self._rest = self.set_timer(REST, lambda: self._ask_more(row.key), name="pause on a run")
 
-    def _ask_verdict(self, run_id: str) -> None:
-        def work(cancelled: Callable[[], bool]) -> tuple[str, str]:
-            return run_id, self.scope.service.explanation(run_id).verdict
+    def _detail(self, run_id: str) -> None:
+        facts = self._by_id[run_id]
+        verdict, series = self._known.get(run_id, ((), ()))
+        self.query_one(EvidencePane).detail(
+            (*verdict, *([""] if verdict else []), *run_detail(facts), *series)
+        )
 
-        def then(answer: tuple[str, str]) -> None:
-            self._verdicts[answer[0]] = (answer[1],)
+    def _ask_more(self, run_id: str) -> None:
+        facts = self._by_id.get(run_id)
+        if facts is None:
+            return
+        width = max(20, self.query_one(EvidencePane).size.width - 3)
+
+        def work(cancelled: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            service = self.scope.service
+            series: tuple[str, ...] = ()
+            if facts.gen_median is not None:
+                series = series_detail(service.series(facts.run_id, width), width)
+            if facts.outcome == "ready" or cancelled():
+                return (), series
+            return (service.explanation(run_id).verdict,), series
+
+        def then(answer: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+            self._known[run_id] = answer
             row = self.query_one(LineList).row
-            if row is not None and row.key == answer[0]:
-                self.query_one(EvidencePane).detail((answer[1], "", *run_detail(self._of(row))))
+            if row is not None and row.key == run_id:
+                self._detail(run_id)
 
         self.ask("verdict", work, then)
-
-    def _of(self, row: Row) -> RunFacts:
-        return next(run for run in self.facts if run.run_id == row.key)
 
     # -- actions ----------------------------------------------------------------------------------
 
@@ -130,11 +187,16 @@ class RunsPage(Page):
     def action_diff(self) -> None:
         row = self.query_one(LineList).row
         if len(self._marked) == 2:
-            order = [run.run_id for run in self.facts]
-            later, earlier = sorted(self._marked, key=lambda key: order.index(RunId(key)))
+            order: list[str] = [run.run_id for run in self.facts]
+            later, earlier = sorted(self._marked, key=lambda key: order.index(key))
             self.scope.show_diff(later, earlier)
         elif row is not None:
             self.scope.show_diff(row.key, None)
+
+    def action_throughput(self) -> None:
+        row = self.query_one(LineList).row
+        if row is not None:
+            self.scope.show_throughput(row.key)
 
     def action_baseline(self) -> None:
         row = self.query_one(LineList).row
@@ -142,6 +204,8 @@ class RunsPage(Page):
             self.scope.take_baseline(row.key)
 
     def action_mark(self) -> None:
+        from logscope.tui.screens.dialogs import MarkDialog
+
         row = self.query_one(LineList).row
         if row is None:
             return
@@ -155,20 +219,33 @@ class RunsPage(Page):
                     lambda _: self.reload(),
                 )
 
-        self.app.push_screen(MarkDialog(self._of(row)), done)
+        self.app.push_screen(MarkDialog(self._by_id[row.key]), done)
 
     def action_quick(self) -> None:
+        from logscope.tui.screens.dialogs import QuickFilter
+
         def done(text: str | None) -> None:
             if text is not None:
+                field = self.query_one("#find", Input)
+                with self.prevent(Input.Changed):
+                    field.value = text
+                field.display = bool(text)
                 self.find(text)
 
         self.app.push_screen(QuickFilter(self.facts), done)
 
     def action_sort(self, step: int) -> None:
         self._sort = (self._sort + step) % len(SORTS)
+        self.scope.memory.put("runs.sort", SORTS[self._sort])
         self._fill()
         self.status(f"sorted by {SORTS[self._sort]}")
 
     def action_reverse(self) -> None:
         self._reverse = not self._reverse
+        self.scope.memory.put("runs.reverse", "yes" if self._reverse else "no")
         self._fill()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in NEEDS_RUNS and not self.facts:
+            return False
+        return super().check_action(action, parameters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -12,18 +11,20 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import DataTable, TextArea, Tree
 
 from logscope.tui.harmless import plain
-from logscope.tui.page import Page
-from logscope.tui.screens.dialogs import PathDialog, QueryHistory
+from logscope.tui.page import Job, Page
 from logscope.tui.service import QueryAnswer, SchemaTree
 
 MOST_ROWS = 2000
 """Rows that the table shows; said when there are more."""
+LONGEST_CELL = 300
+"""Characters of a value that the table shows; y copies all of it."""
 
 
 class SqlPage(Page):
     """Query the history."""
 
     NAME = "SQL"
+    FINDS = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,f5", "run", "Run", id="sql.run", priority=True),
         Binding("f8", "history", "History", id="sql.history", priority=True),
@@ -34,13 +35,14 @@ class SqlPage(Page):
         super().__init__()
         self._asked_queries: list[str] = []
         self._last = ""
+        self._rows: tuple[tuple[object, ...], ...] = ()
 
     def body(self) -> ComposeResult:
         with Horizontal():
-            yield Tree("store", id="tree")
-            with Vertical():
-                yield TextArea.code_editor("", language=None, id="editor", show_line_numbers=False)
-                yield DataTable(id="results", cursor_type="row", zebra_stripes=True)
+            yield Tree("store", id="tree", classes="side")
+            with Vertical(id="work"):
+                yield TextArea("", id="editor", show_line_numbers=False, tab_behavior="focus")
+                yield DataTable(id="results", cursor_type="cell", zebra_stripes=True)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -72,9 +74,12 @@ class SqlPage(Page):
         editor = self.query_one(TextArea)
         if event.node.parent is not None and str(event.node.parent.label) == "saved queries":
             editor.text = event.node.data
+            self.remove_class("-second")
             self.action_run()
+            self.query_one(DataTable).focus()
         else:
             editor.insert(event.node.data)
+            self.remove_class("-second")
             editor.focus()
 
     def action_run(self) -> None:
@@ -86,9 +91,10 @@ class SqlPage(Page):
             self._asked_queries.append(sql)
         self._last = sql
 
-        def work(cancelled: Callable[[], bool]) -> QueryAnswer:
-            return self.scope.service.query(sql, MOST_ROWS)
+        def work(job: Job) -> QueryAnswer:
+            return self.scope.service.query(sql, MOST_ROWS, job.stops_with)
 
+        self._stop("count")
         self.ask("query", work, self._show_answer)
 
     def _show_answer(self, answer: QueryAnswer) -> None:
@@ -96,13 +102,23 @@ class SqlPage(Page):
         table.clear(columns=True)
         for name in answer.columns:
             table.add_column(plain(name))
-        table.add_rows(
-            [[plain("NULL" if cell is None else str(cell)) for cell in row] for row in answer.rows]
-        )
-        cut = ", cut here: export gives all" if answer.is_cut else ""
-        self.status(f"{len(answer.rows):,} rows{cut}, {answer.seconds * 1000:.0f} ms")
+        table.add_rows([[plain(_shown(cell)[:LONGEST_CELL]) for cell in row] for row in answer.rows])
+        self._rows = answer.rows
+        shown, took = len(answer.rows), f"{answer.seconds * 1000:,.0f} ms"
+        if not answer.is_cut:
+            self.status(f"{shown:,} rows, {took}")
+            return
+        self.status(f"the first {shown:,} rows, {took}; counting all (esc stops)")
+        sql = self._last
+
+        def then(count: int) -> None:
+            self.status(f"{shown:,} of {count:,} rows, {took}; ctrl+e writes all of them to a file")
+
+        self.ask("count", lambda job: self.scope.service.row_count(sql, job.stops_with), then)
 
     def action_history(self) -> None:
+        from logscope.tui.screens.dialogs import QueryHistory
+
         def done(sql: str | None) -> None:
             if sql is not None:
                 self.query_one(TextArea).text = sql
@@ -110,6 +126,8 @@ class SqlPage(Page):
         self.app.push_screen(QueryHistory(self._asked_queries), done)
 
     def action_export(self) -> None:
+        from logscope.tui.screens.dialogs import PathDialog
+
         if not self._last:
             self.status("run a query first")
             return
@@ -119,13 +137,21 @@ class SqlPage(Page):
                 sql = self._last
                 self.ask(
                     "export",
-                    lambda cancelled: self.scope.service.export_query(sql, path),
+                    lambda job: self.scope.service.export_query(sql, path, job.stops_with),
                     lambda rows: self.status(f"{rows:,} rows written to {path}"),
                 )
 
         self.app.push_screen(
             PathDialog("Write the whole result to (.csv, .json, .parquet)", "query.csv"), done
         )
+
+    def action_pane(self, step: int) -> None:
+        """Editor, results, tree, and round; where the tree has no room it takes the place of the others."""
+        panes = [self.query_one(TextArea), self.query_one(DataTable), self.query_one(Tree)]
+        at = next((index for index, pane in enumerate(panes) if pane.has_focus), 0)
+        target = panes[(at + step) % len(panes)]
+        self.set_class(target is panes[2] and self.has_class("-narrow"), "-second")
+        target.focus()
 
     def focus_main(self) -> None:
         self.query_one(TextArea).focus()
@@ -134,7 +160,8 @@ class SqlPage(Page):
         table: DataTable[object] = self.query_one(DataTable)
         if not table.row_count:
             return ""
-        return str(table.get_cell_at(table.cursor_coordinate))
+        cell = self._rows[table.cursor_row][table.cursor_column]
+        return _shown(cell)
 
     def copied_row(self) -> str:
         table: DataTable[object] = self.query_one(DataTable)
@@ -155,3 +182,7 @@ class SqlPage(Page):
             + "\n"
         )
         return head + "".join(f"| {row} |\n" for row in rows)
+
+
+def _shown(cell: object) -> str:
+    return "NULL" if cell is None else str(cell)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual_plotext import PlotextPlot
 
-from logscope.store.records import Bucket, Series, Throughput
 from logscope.tui.harmless import harmless
 from logscope.tui.page import Page
 from logscope.tui.rows import Row, Sign, Tone
-from logscope.tui.throughput_view import ThroughputView
 from logscope.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from logscope.store.records import Bucket, Series
+    from logscope.tui.throughput_view import ThroughputView
 
 METRICS = (
     ("gen_throughput", "decode tok/s"),
@@ -62,7 +64,7 @@ class ThroughputPage(Page):
         self.top(harmless(f"{view.run.path.rsplit('/', 1)[-1]}{other}"))
         self.query_one(LineList).show(_figures(view))
         if not view.run.throughput.decode_lines:
-            self.query_one(LineList).placeholder = "this run printed no decode line: choose another with 1"
+            self.status("this run printed no decode line: choose another with 1, and t on it")
         self._draw()
 
     def _draw(self) -> None:
@@ -75,10 +77,12 @@ class ThroughputPage(Page):
         name, title = METRICS[self._metric]
         if self._by_running:
             _draw_buckets(plot, view)
-            plot.title("decode tok/s per number of running requests")
+            plot.title("decode tok/s per running requests; lines: lowest and highest of the good runs")
         else:
-            for run, series in (("good", view.other_series), ("this", view.series)):
-                _draw_series(plot, series, name, run)
+            for run, series, marker in (
+                ("baseline", view.other_series, "o"), ("this run", view.series, "x"),
+            ):  # fmt: skip
+                _draw_series(plot, series, name, run, marker)
             plot.title(f"{title} over seconds")
             spread = view.usual.gen_throughput
             if name == "gen_throughput" and spread is not None and spread.runs > 1:
@@ -97,20 +101,32 @@ class ThroughputPage(Page):
         self._draw()
 
 
-def _draw_series(plot: object, series: Sequence[Series], name: str, label: str) -> None:
+def _draw_series(plot: object, series: Sequence[Series], name: str, label: str, marker: str) -> None:
     found = next((one for one in series if one.metric == name and one.points), None)
     if found is not None:
-        plot.plot([p.seconds for p in found.points], [p.median for p in found.points], label=label)  # type: ignore[attr-defined]
+        plot.plot(  # type: ignore[attr-defined]
+            [p.seconds for p in found.points], [p.median for p in found.points], label=label, marker=marker
+        )
 
 
 def _draw_buckets(plot: object, view: ThroughputView) -> None:
-    for label, run in (("good", view.other), ("this", view.run)):
+    usual = view.usual_by_running
+    if usual:
+        running = [row[0] for row in usual]
+        plot.plot(running, [row[1] for row in usual], label="lowest of the good", marker="·")  # type: ignore[attr-defined]
+        plot.plot(running, [row[3] for row in usual], label="highest of the good", marker="·")  # type: ignore[attr-defined]
+    # a sign for each run, so that they can be told apart without colour
+    for label, run, marker in (("baseline", view.other, "o"), ("this run", view.run, "x")):
         buckets = run.throughput.buckets if run is not None else ()
         if buckets:
-            plot.scatter([b.running for b in buckets], [b.median for b in buckets], label=label)  # type: ignore[attr-defined]
+            plot.scatter(  # type: ignore[attr-defined]
+                [b.running for b in buckets], [b.median for b in buckets], label=label, marker=marker
+            )
 
 
 def _figures(view: ThroughputView) -> list[Row]:
+    from logscope.store.records import Throughput
+
     ours = view.run.throughput
     theirs = view.other.throughput if view.other is not None else Throughput()
     rows = [
@@ -149,17 +165,21 @@ def _figures(view: ThroughputView) -> list[Row]:
                     f"figure:{name}",
                 )
             )
-    rows += [_bucket(bucket) for bucket in ours.buckets]
+    usual_at = {running: (low, high) for running, low, _, high in view.usual_by_running}
+    rows += [_bucket(bucket, usual_at.get(bucket.running)) for bucket in ours.buckets]
     return rows
 
 
-def _bucket(bucket: Bucket) -> Row:
+def _bucket(bucket: Bucket, usual: tuple[float, float] | None) -> Row:
     graph = {None: "", True: ", in graph", False: ", no graph"}[bucket.cuda_graph]
     spread = f"p10 {bucket.p10:,.1f}, p90 {bucket.p90:,.1f}, {bucket.lines:,} lines"
+    is_outside = usual is not None and not usual[0] <= bucket.median <= usual[1]
+    good = f"; good runs {usual[0]:,.1f} - {usual[1]:,.1f}" if usual is not None else ""
     return Row(
-        f"{bucket.running:>5} running{graph:<11}{bucket.median:>12,.1f}   {spread}",
+        f"{bucket.running:>5} running{graph:<11}{bucket.median:>12,.1f}   {spread}{good}",
+        Sign.CHANGED if is_outside else Sign.NONE,
+        Tone.CHANGED if is_outside else Tone.MUTED,
         key=f"bucket:{bucket.running}:{bucket.cuda_graph}",
-        tone=Tone.MUTED,
     )
 
 

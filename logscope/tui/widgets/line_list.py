@@ -192,8 +192,9 @@ class LineList(ScrollView, can_focus=True):
 
     def watch_cursor(self, old: int, new: int) -> None:
         if old != new:
+            self.refresh_line(old)  # only these two lines go over the wire when nothing scrolls
+            self.refresh_line(new)
             self._cursor_into_view()
-            self.refresh()
             self.post_message(self.Highlighted(self, self.row))
 
     def _cursor_into_view(self) -> None:

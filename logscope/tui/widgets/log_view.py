@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -19,6 +20,9 @@ from logscope.tui.log_file import LogFile
 
 RANK_TONES = 6
 RANK_SIGNS = "●■▲◆▼○"
+HEAD = 12
+"""Columns before the text: the number, the sign of the mark, the sign of the rank."""
+COUNTING = "… not counted yet"
 
 
 class LogView(ScrollView, can_focus=True):
@@ -41,6 +45,7 @@ class LogView(ScrollView, can_focus=True):
         Binding("ctrl+u,pageup", "half(-1)", "Half page up", show=False, id="log.half_up"),
         Binding("h,left", "sideways(-16)", "Left", show=False, id="log.left"),
         Binding("l,right", "sideways(16)", "Right", show=False, id="log.right"),
+        Binding("ctrl+w", "wrap", "Wrap", show=False, id="log.wrap", tooltip="wrap long lines"),
     ]
 
     cursor: reactive[int] = reactive(1)
@@ -56,7 +61,9 @@ class LogView(ScrollView, can_focus=True):
         self._marks: Mapping[int, str] = {}
         self._rank_codes: dict[str, int] = {}
         self._only: Sequence[int] | None = None
+        self._known = 0
         self.needle = ""
+        self._layout: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
 
     def open(self, log: LogFile, marks: Mapping[int, str]) -> None:
         """Shows `log`; `marks` says ``error`` or ``warning`` for line numbers."""
@@ -65,15 +72,31 @@ class LogView(ScrollView, can_focus=True):
 
     def counted(self) -> None:
         """Tells the view that more lines were counted."""
-        count = self.count
-        if self.virtual_size.height != count:
-            self.virtual_size = Size(max(self.virtual_size.width, 200), count)
+        count, known = self.count, self._known
+        if known != count or self.virtual_size.height == 0:
+            follows = self.is_at_end and known > 0
+            self._known = count
+            self._resize()
             self.refresh()
+            if follows:
+                self._to_index(count - 1)
+
+    @property
+    def is_at_end(self) -> bool:
+        """True when the cursor is on the last line: then it goes along with a growing log."""
+        return self._only is None and self.cursor >= self._known
+
+    def _resize(self) -> None:
+        # wrapped lines need room below the last one, so that it can be scrolled to
+        more = max(0, self.size.height - 1) if self.wraps else 0
+        width = self.size.width if self.wraps else max(self.virtual_size.width, 200)
+        self.virtual_size = Size(width, self.count + more)
+        self._layout = None
 
     def only(self, numbers: Sequence[int] | None) -> None:
         """Shows only these lines; None shows all."""
         self._only = numbers
-        self.virtual_size = Size(self.virtual_size.width, self.count)
+        self._resize()
         self.cursor = self.cursor if numbers is None else self._nearest(self.cursor)
         self.refresh()
         self._cursor_into_view()
@@ -105,10 +128,14 @@ class LogView(ScrollView, can_focus=True):
         """One line of the screen."""
         offset_x, offset_y = self.scroll_offset
         width, base = self.size.width, self.rich_style
-        number = self._number(offset_y + y)
+        part = 0
+        if self.wraps:
+            number, part = self._wrapped(y)
+        else:
+            number = self._number(offset_y + y)
         if self._log is None or number is None:
             return Strip.blank(width, base)
-        text = self._log.line(number)
+        text = self._log.line(number) or (COUNTING if self._log.is_unknown(number) else "")
         mark = self._marks.get(number, "")
         style = base + self._style(f"logview--{mark}") if mark else base
         if number == self.cursor:
@@ -121,17 +148,40 @@ class LogView(ScrollView, can_focus=True):
             Segment(f"{number:>8} ", style + self._style("logview--number")),
             Segment(f"{sign}{rank_sign} ", rank_style),
         ]
+        if self.wraps:
+            room = max(width - HEAD, 1)
+            seen = harmless(text[part * room : (part + 1) * room])
+            lead = head if part == 0 else [Segment(" " * HEAD, style)]
+            return Strip([*lead, Segment(seen, style)]).crop_extend(0, width, style)
         # only the part that can be seen is made harmless: a line may be megabytes long
         seen = harmless(text[offset_x : offset_x + 2 * width])
         return Strip([*head, Segment(seen, style)]).crop_extend(0, width, style)
 
+    def _wrapped(self, y: int) -> tuple[int | None, int]:
+        """Line and part of it on row `y` of the screen, where long lines are wrapped."""
+        key = (self.scroll_offset.y, self.size.width, self.size.height, self.count)
+        if self._layout is None or self._layout[0] != key:
+            rows: list[tuple[int, int]] = []
+            index = key[0]
+            while len(rows) < key[2] and (number := self._number(index)) is not None:
+                rows += [(number, part) for part in range(self._height(number))]
+                index += 1
+            self._layout = (key, rows)
+        rows = self._layout[1]
+        return rows[y] if y < len(rows) else (None, 0)
+
+    def _height(self, number: int) -> int:
+        room = max(self.size.width - HEAD, 1)
+        return max(1, -(-len(self.line_text(number)) // room)) if self.wraps else 1
+
     def _rank(self, text: str, style: Style) -> tuple[str, Style]:
         """A sign and a colour for the rank in the line's bracket, so that ranks can be told apart."""
         head = text[:80]
-        start = head.find(" TP") if " TP" in head else head.find(" DP")
-        end = head.find("]", start)
-        if start < 0 or end < 0:
+        starts = [at for at in (head.find(f" {kind}") for kind in ("DP", "PP", "TP", "EP")) if at >= 0]
+        end = head.find("]", min(starts)) if starts else -1
+        if end < 0:
             return " ", style
+        start = min(starts)
         code = self._rank_codes.setdefault(head[start + 1 : end], len(self._rank_codes)) % RANK_TONES
         return RANK_SIGNS[code], style + self._style(f"logview--rank{code}")
 
@@ -144,6 +194,7 @@ class LogView(ScrollView, can_focus=True):
         """Puts the cursor on a line, a third from the top."""
         self.cursor = number
         index = self._index(self.cursor)
+        self._layout = None
         self.scroll_to(y=max(0, index - self.size.height // 3), animate=False, force=True)
         self.refresh()
 
@@ -154,7 +205,11 @@ class LogView(ScrollView, can_focus=True):
 
     def watch_cursor(self, old: int, new: int) -> None:
         if old != new:
-            self.refresh()
+            if self.wraps:
+                self.refresh()
+            else:  # only these two lines go over the wire when nothing scrolls
+                self.refresh_line(self._index(old))
+                self.refresh_line(self._index(new))
             self._cursor_into_view()
             self.post_message(self.Moved())
 
@@ -174,9 +229,40 @@ class LogView(ScrollView, can_focus=True):
         return self._number(self._index(number)) or number
 
     def _cursor_into_view(self) -> None:
-        if self.is_attached and self.size.height:
+        if not self.is_attached or not self.size.height:
+            return
+        if self.wraps:
+            index, top = self._index(self.cursor), self.scroll_offset.y
+            room = self.size.height - self._height(self.cursor)
+            first = index
+            while first > 0 and (number := self._number(first - 1)) and room >= self._height(number):
+                room -= self._height(number)
+                first -= 1
+            if not first <= top <= index:
+                self.scroll_to(y=index if top > index else first, animate=False, force=True)
+        else:
             region = Region(self.scroll_offset.x, self._index(self.cursor), 1, 1)
             self.scroll_to_region(region, animate=False, force=True)
+
+    def watch_wraps(self) -> None:
+        self._resize()
+        self.scroll_to(x=0, animate=False, force=True)
+        self._cursor_into_view()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._resize()
+        self._cursor_into_view()
+
+    def on_click(self, event: events.Click) -> None:
+        number = self._wrapped(event.y)[0] if self.wraps else self._number(self.scroll_offset.y + event.y)
+        if number is not None:
+            self.cursor = number
+            if event.chain == 2:
+                self.wraps = not self.wraps
+
+    def action_wrap(self) -> None:
+        self.wraps = not self.wraps
 
     def action_move(self, step: int) -> None:
         self._to_index(self._index(self.cursor) + step)
@@ -196,6 +282,8 @@ class LogView(ScrollView, can_focus=True):
             self.cursor = number
 
     def action_sideways(self, columns: int) -> None:
+        if self.wraps:
+            return
         self.virtual_size = Size(
             max(self.virtual_size.width, self.scroll_offset.x + columns + 400), self.count
         )
