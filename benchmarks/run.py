@@ -61,13 +61,26 @@ class Bench:
     def store(self, name: str) -> Path:
         return self.folder / f"{name}.duckdb"
 
+    def launches(self) -> list[Path]:
+        """Two short logs."""
+        logs = [self.folder / f"launch{seed}.log" for seed in (1, 2)]
+        for seed, path in enumerate(logs, start=1):
+            if not path.exists():
+                make_log(path, Options(1_000_000, seed=seed))
+        return logs
+
     def ingest(self, name: str, *logs: Path) -> Contender:
-        """`logscope ingest` into a store that is new each time."""
-        store = self.store(name)
+        """`logscope ingest` into a store that holds no run each time."""
+        store, empty = self.store(name), self.store("empty")
+        if not empty.exists():
+            nothing = self.folder / "nothing.log"
+            nothing.write_text("nothing of a launch\n")
+            make_empty = [*LOGSCOPE, "ingest", str(nothing), "--db", str(empty)]
+            subprocess.run(make_empty, check=False, capture_output=True)
 
         def forget() -> None:
-            for path in (store, store.with_name(store.name + ".wal")):
-                path.unlink(missing_ok=True)
+            store.with_name(store.name + ".wal").unlink(missing_ok=True)
+            shutil.copyfile(empty, store)
 
         words = (*LOGSCOPE, "ingest", *map(str, logs), "--db", str(store))
         return Contender(f"logscope ingest ({name})", words, forget)
@@ -116,10 +129,7 @@ def compare(bench: Bench) -> None:
 
 def start_up(bench: Bench) -> None:
     """Short commands against the interpreter and DuckDB alone."""
-    logs = [bench.folder / f"launch{seed}.log" for seed in (1, 2)]
-    for seed, path in enumerate(logs, start=1):
-        if not path.exists():
-            make_log(path, Options(1_000_000, seed=seed))
+    logs = bench.launches()
     store = bench.store("start-up")
     store.unlink(missing_ok=True)
     words = [*LOGSCOPE, "ingest", *map(str, logs), "--db", str(store)]
@@ -161,17 +171,17 @@ def _table(costs: dict[str, list[Cost]], base: str, size: int) -> None:
 
 def _check(store: Path, log: Path) -> None:
     """Compare what is in the store with what the generator wrote."""
-    import duckdb
-
     truth: dict[str, int] = json.loads(log.with_suffix(".truth").read_text())
-    with duckdb.connect(str(store), read_only=True) as connection:
-        row = connection.execute(
-            "SELECT count(*) FILTER (kind = 'decode'), count(*) FILTER (kind = 'prefill'), "
-            "sum(running_req) FILTER (kind = 'decode'), sum(new_token), (SELECT count(*) FROM requests), "
-            "(SELECT sum(lines) FROM logs) FROM batches"
-        ).fetchone()
+    query = (
+        "SELECT count(*) FILTER (kind = 'decode'), count(*) FILTER (kind = 'prefill'), "
+        "sum(running_req) FILTER (kind = 'decode'), sum(new_token), (SELECT count(*) FROM requests), "
+        "(SELECT sum(lines) FROM logs) FROM batches"
+    )
+    words = [*LOGSCOPE, "sql", query, "--db", str(store), "--format", "csv"]
+    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    row = told.splitlines()[1].split(",")
     names = ("decode", "prefill", "sum_decode_running", "sum_prefill_new_token", "access", "lines")
-    found = dict(zip(names, map(int, row or ()), strict=True))
+    found = dict(zip(names, map(int, map(float, row)), strict=True))
     wrong = {name: (value, truth[name]) for name, value in found.items() if value != truth[name]}
     share = log.stat().st_size / store.stat().st_size
     _say(f"store : log = 1 : {share:.1f}; {'rows and sums as written' if not wrong else f'WRONG: {wrong}'}")
@@ -200,6 +210,7 @@ def main() -> None:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(ROOT)
+    (given.folder / "empty.duckdb").unlink(missing_ok=True)  # the schema may have changed since
     bench = Bench(given.folder, given.size, given.repeat, _interpreter_with_polars(given.python))
     _say(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     for name in given.parts or PARTS:
