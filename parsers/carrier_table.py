@@ -168,8 +168,8 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         _DIGITS,
         " - ",
-        rf"(?P<at>{_ISO}) - (?:[\w.-]{{1,80}} - )?(?P<level>{_LEVELS}) - (?={BRACKET_TIME})",
-        True,
+        rf"(?P<at>{_ISO}) - (?:[\w.-]{{1,80}} - )?(?P<level>{_LEVELS}) - ?",
+        False,
         (
             (
                 "2025-06-01 18:00:02,000 - serve - INFO - [2025-06-01 10:00:02 TP1] hi",
@@ -183,8 +183,8 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         _DIGITS,
         " | ",
-        rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} - )?(?={BRACKET_TIME})",
-        True,
+        rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} - ?)?",
+        False,
         (
             (
                 "2025-06-01 18:00:02.123 | INFO     | app.run:go:12 - [2025-06-01 10:00:02] hi",
@@ -198,8 +198,8 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         _UPPER,
         ":",
-        rf"(?P<level>{_LEVELS}):[\w.-]{{1,80}}:(?={BRACKET_TIME})",
-        True,
+        rf"(?P<level>{_LEVELS}):[\w.-]{{1,80}}:",
+        False,
         (("INFO:serve.child:[2025-06-01 10:00:02] hi", "", "[2025-06-01 10:00:02] hi"),),
     ),
     Carrier(

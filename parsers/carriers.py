@@ -16,6 +16,7 @@ from datetime import datetime
 import regex
 
 from parsers.carrier_table import BRACKET_TIME, CARRIERS, Carrier
+from parsers.margins import find_margin
 from parsers.times import read_time
 
 _JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "content")
@@ -49,18 +50,21 @@ class CarrierReader:
 
     proven: set[tuple[str, str]] = field(default_factory=set)
     """(carrier id, label) that carried an SGLang record; ('compose', '') once any did."""
+    margin: regex.Pattern[str] | None = None
+    """What stands before nearly every line of this file without being a known carrier."""
 
     def take_off(self, text: str) -> Carried | None:
         """The carried text, or None when the line has no carrier."""
         first = text[:1]
         if first == "{":
             return self._from_json(text)
-        if not _may_begin(first):
+        if not _may_begin(first) and self.margin is None:
             return None
         found: Carried | None = None
         for _ in range(4):
             step = self.one_step(text)
             if step is None:
+                found = found or self._without_margin(text)
                 break
             found = step if found is None else _nest(found, step)
             text = found.text
@@ -95,15 +99,22 @@ class CarrierReader:
             )
         return None
 
+    def _without_margin(self, text: str) -> Carried | None:
+        margin = self.margin.match(text) if self.margin is not None else None
+        return Carried(("plain",), "", None, None, text[margin.end() :]) if margin is not None else None
+
     def prove(self, lines: Sequence[str]) -> None:
         """Let the first lines of a log show which doubtful carriers stand before nearly all of them."""
         for text in lines:
             self.take_off(text)
         filled = [text for text in lines if text.strip()]
+        self.margin = find_margin([text for text in filled if self.take_off(text) is None])
         for carrier in CARRIERS:
             if carrier.certain or len(filled) < _PROOF_LINES:
                 continue
             pattern = _pattern_of(carrier.id)
+            if "label" not in pattern.groupindex:
+                continue
             labels = [match["label"] for match in map(pattern.match, filled) if match is not None]
             if len(labels) >= _PROOF_SHARE * len(filled) and len(set(labels)) <= _PROOF_LABELS:
                 self.proven.update((carrier.id, label) for label in labels)
@@ -125,6 +136,9 @@ class CarrierReader:
             return None
         if not isinstance(entry, dict):
             return None
+        payload = entry.get("jsonPayload")
+        if isinstance(payload, dict) and isinstance(payload.get("message"), str):
+            entry.setdefault("textPayload", payload["message"])
         key = next((name for name in _JSON_TEXT if isinstance(entry.get(name), str)), None)
         when = next((entry[name] for name in _JSON_TIME if isinstance(entry.get(name), str)), None)
         if key is None or (when is None and key not in _JSON_NAMES):

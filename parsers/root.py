@@ -159,6 +159,7 @@ _ROLES = {
     Fate.STOPPED: EventRole.ECHO,
     Fate.OUTLIVED: EventRole.SURVIVED,
     Fate.PASSED: EventRole.SURVIVED,
+    Fate.ONE_REQUEST: EventRole.REQUEST,
     Fate.OUTSIDE: EventRole.OUTSIDE,
 }
 

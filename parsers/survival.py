@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from parsers.candidates import Candidate, Occurrence
 from parsers.records import Milestone, Progress, Stage
+from parsers.rules.chains import is_of_request
 from parsers.rules.message_rule import Weight
 
 SURVIVED_AFTER = timedelta(seconds=3)
@@ -37,6 +38,8 @@ class Fate(StrEnum):
     """The server went on for certain: it got ready or served."""
     PASSED = "passed"
     """The launch went through later stages, which other processes can have done."""
+    ONE_REQUEST = "one-request"
+    """It carries the error of one request of a ready server."""
     OUTSIDE = "outside"
     """Not of the server at all."""
 
@@ -103,6 +106,9 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
         return Verdict(
             occurrence, Fate.OUTSIDE, "printed around a ready server that went on, without a traceback"
         )
+    is_carrier = candidate.weight is Weight.WRAPPER and is_of_request(candidate.context)
+    if is_carrier and marks.own_ready is not None:
+        return Verdict(occurrence, Fate.ONE_REQUEST, "carries the error of one request")
     if candidate.weight in FATAL_WEIGHTS or occurrence.is_fatal:
         return Verdict(occurrence, Fate.OPEN, "")
     return _went_on(candidate, occurrence, progress)

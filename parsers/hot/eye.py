@@ -24,13 +24,14 @@ class ReaderEye:
 
     def __init__(self, carriers: CarrierReader) -> None:
         self._proven = carriers.proven
+        self._margin = carriers.margin
 
     def prefix(self, line: bytes) -> tuple[bytes, str, tuple[str, ...]] | None:
         """(carriers' bytes, label, carriers) of a line that is one batch or access record, else None."""
         text = _harmless(line)
         if text is None:
             return None
-        carried = CarrierReader(set(self._proven)).take_off(text)
+        carried = CarrierReader(set(self._proven), self._margin).take_off(text)
         rest, label = text, ""
         carriers: tuple[str, ...] = ()
         if carried is not None:

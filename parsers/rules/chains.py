@@ -115,6 +115,11 @@ def ends_process(context: str) -> bool:
     return _FATAL.search(context) is not None
 
 
+def is_of_request(context: str) -> bool:
+    """True when the words before a traceback say that one request ended with it."""
+    return _REQUEST.search(context) is not None
+
+
 def class_name(type_name: str) -> str:
     """The last part of a dotted class name, without a Ray proxy's brackets."""
     return type_name.split("(", 1)[0].rsplit(".", 1)[-1].rsplit("/", 1)[-1]

@@ -1,0 +1,64 @@
+"""Finds a carrier that no rule knows: the same text, digits aside, in front of nearly every line.
+
+Logs are pasted indented, or pass through a collector that nobody has described yet. Where SGLang's records
+all stand behind one and the same shape of text, and the lines between them too, that text is a margin.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+
+import regex
+
+LONGEST = 80
+"""Characters of a margin."""
+MIN_RECORDS = 3
+SHARE = 0.8
+"""Of the records, and of all lines, that must stand behind the margin."""
+
+
+def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
+    """The margin of these lines as a pattern, or None where they have none."""
+    filled = [line for line in lines if line.strip()]
+    fronts = [match[1] for match in map(_record().search, filled) if match is not None]
+    shapes = Counter(map(_shape, filter(None, fronts)))
+    if not shapes:
+        return None
+    shape, count = shapes.most_common(1)[0]
+    if count < MIN_RECORDS or count < SHARE * len(fronts):
+        return None
+    pattern = regex.compile(shape)
+    behind = sum(pattern.match(line) is not None for line in filled)
+    return pattern if behind >= SHARE * len(filled) else None
+
+
+def _shape(front: str) -> str:
+    """A pattern for all texts that differ from this one in their digits and level word only."""
+    core = front.rstrip(" ")
+    if not core:
+        return front
+    parts = (_level_pattern() if part[:1].isalpha() else r"\d++" for part in _varying().findall(core))
+    between = [regex.escape(part) for part in _varying().split(core)]
+    pattern = between[0] + "".join(part + rest for part, rest in zip(parts, between[1:], strict=True))
+    return pattern + (r"(?: {1,4}|\Z)" if core != front else "")
+
+
+@functools.cache
+def _level_pattern() -> str:
+    return r"(?i:trace|debug|info|notice|default|warning|warn|error|critical|fatal|stdout|stderr)"
+
+
+@functools.cache
+def _varying() -> regex.Pattern[str]:
+    return regex.compile(rf"\d+|\b{_level_pattern()}\b")
+
+
+@functools.cache
+def _record() -> regex.Pattern[str]:
+    """A record of SGLang and the text in front of it."""
+    return regex.compile(
+        rf"\A([^\n]{{0,{LONGEST}}}?)"
+        r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
+    )
