@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from logscope.store.nearness import FineDifferences, fine_differences
+from logscope.store.nearness import FineDifferences, FineValues
 from logscope.store.records import Baseline, RunId
 from logscope.store.setup import (
     COLUMNS,
     LIMIT,
     Row,
     coarse_differences,
-    distance_parameters,
-    distance_sql,
+    coarse_distance,
     run_row,
     same_deployment,
 )
@@ -28,11 +27,13 @@ from logscope.store.setup import (
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-NEAREST = 24
+WEIGHED = 200
+"""Successes of the deployment that are weighed: those with the same arguments first, then the latest."""
+NEAREST = 10
 """Runs whose arguments are compared one by one; all others are ruled out by coarse facts or age."""
 
 GOOD = (
-    "CASE m.verdict WHEN 'good' THEN true WHEN 'bad' THEN false WHEN 'skip' THEN false "
+    "CASE r.mark WHEN 'good' THEN true WHEN 'bad' THEN false WHEN 'skip' THEN false "
     "ELSE r.ready AND r.outcome NOT IN ('failed', 'hung', 'killed') END"
 )
 """SQL: the run counts as a success."""
@@ -57,15 +58,15 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str) -> Baseline:
     run = run_row(connection, run_id)
     if run is None:
         return Baseline(None, "the run is not in the store", None)
-    rows = _nearest(connection, run)
-    near = [(row, coarse) for row, coarse in rows if coarse <= LIMIT]
+    near = [each for each in _nearest(connection, run, deployment_only=True) if each[1] <= LIMIT]
     if not near:
+        rows = _nearest(connection, run, deployment_only=False)
         return Baseline(
             None, _none_reason(connection, run, rows), None, first_bad=_first_bad(connection, run)
         )
-    fine = fine_differences(connection, run, [row for row, _ in near])
+    values = FineValues(connection, [run, *(row for row, _ in near)])
     ranked = sorted(
-        (_Candidate(row, coarse, fine[row["run_no"]]) for row, coarse in near),
+        (_Candidate(row, coarse, values.between(row, run)) for row, coarse in near),
         key=lambda one: (one.distance, -_seconds(one.row), -one.row["run_no"]),
     )
     best = ranked[0]
@@ -80,35 +81,43 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str) -> Baseline:
     )
 
 
-def _nearest(connection: DuckDBPyConnection, run: Row) -> list[tuple[Row, float]]:
-    """Successes before the run, coarsely nearest first, of equal ones the latest first."""
+def _nearest(connection: DuckDBPyConnection, run: Row, deployment_only: bool) -> list[tuple[Row, float]]:
+    """Successes before the run with their coarse distance, the nearest first, of equal ones the latest first."""
     columns = ", ".join(f"r.{name}" for name in COLUMNS)
+    names = ["order_at", "run_no", "argv_key", "args_key"]
+    where = f"{GOOD} AND {BEFORE}"
+    if deployment_only and run["model_key"] is not None:  # any other model is farther than LIMIT
+        where += f" AND (r.model_key IS NULL OR {same_deployment()})"
+        names += ["model_key", "served_model_name", "port"]
     rows = connection.execute(
-        f"SELECT {columns}, {distance_sql()} AS distance FROM runs r LEFT JOIN marks m ON m.run_id = r.run_id "
-        f"WHERE {GOOD} AND {BEFORE} ORDER BY distance, r.order_at DESC, r.run_no DESC LIMIT {NEAREST}",
-        {**distance_parameters(run), "order_at": run["order_at"], "run_no": run["run_no"]},
+        f"SELECT {columns} FROM runs r WHERE {where} "
+        "ORDER BY coalesce(r.argv_key = $argv_key, r.args_key = $args_key, false) DESC, r.order_at DESC, "
+        f"r.run_no DESC LIMIT {WEIGHED}",
+        {name: run[name] for name in names},
     ).fetchall()
-    return [(dict(zip(COLUMNS, row, strict=False)), float(row[-1])) for row in rows]
+    others = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    weighed = sorted(((coarse_distance(run, other), place) for place, other in enumerate(others)))
+    return [(others[place], distance) for distance, place in weighed[:NEAREST]]
 
 
 def _first_bad(connection: DuckDBPyConnection, run: Row) -> RunId | None:
     """The first failed run of this deployment since its last success, when that is an earlier one."""
     if run["model_key"] is None:
         return None
-    parameters = {
-        name: run[name] for name in ("model_key", "served_model_name", "port", "order_at", "run_no")
-    }
-    row = connection.execute(
-        f"WITH earlier AS (SELECT r.*, {GOOD} AS good, m.verdict FROM runs r LEFT JOIN marks m ON m.run_id = r.run_id "
-        f"WHERE {same_deployment()} AND {BEFORE}), "
-        "last AS (SELECT order_at, run_no FROM earlier WHERE good ORDER BY order_at DESC, run_no DESC LIMIT 1) "
-        "SELECT e.run_id FROM earlier e, last WHERE NOT e.good AND (e.verdict IS NULL OR e.verdict <> 'skip') "
-        "AND e.outcome IN ('failed', 'hung', 'killed') "
-        "AND (e.order_at > last.order_at OR (e.order_at = last.order_at AND e.run_no > last.run_no)) "
-        "ORDER BY e.order_at, e.run_no LIMIT 1",
-        parameters,
-    ).fetchone()
-    return None if row is None else RunId(row[0])
+    names = ("model_key", "served_model_name", "port", "order_at", "run_no")
+    rows = connection.execute(
+        f"SELECT r.run_id, {GOOD}, r.outcome IN ('failed', 'hung', 'killed') AND coalesce(r.mark, '') <> 'skip' "
+        f"FROM runs r WHERE {same_deployment()} AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC",
+        {name: run[name] for name in names},
+    )
+    first: RunId | None = None
+    while (row := rows.fetchone()) is not None:
+        run_id, is_good, is_bad = row
+        if is_good:
+            return first
+        if is_bad:
+            first = RunId(run_id)
+    return None
 
 
 def _reason(run: Row, best: _Candidate, second: _Candidate | None) -> str:

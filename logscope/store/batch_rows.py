@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PLACE = ("ordinal", "line", "at", "rank")
 _DECODE_COLUMNS = (
     "running_req", "queue_req", "token", "token_usage", "gen_throughput", "accept_len", "accept_rate",
-    "cuda_graph", "after_idle",
+    "cuda_graph",
 )  # fmt: skip
 _PREFILL_COLUMNS = (
     "new_seq", "new_token", "cached_token", "running_req", "queue_req", "pending_token", "token_usage",
@@ -69,35 +69,33 @@ class BatchRows:
         values = {name: column for name, column in given.items() if name not in _PLACE}
         columns = {name: column for name, column in values.items() if _says(name, column)}
         is_decode = columns.pop("kind") == DECODE
-        columns["after_idle"] = self._after_idle(block)
         decode, prefill = np.flatnonzero(is_decode), np.flatnonzero(~is_decode)
-        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS)}, decode))
+        after_idle = {"after_idle": self._after_idle(block)}
+        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS), **after_idle}, decode))
         self._prefill.add(_chosen({**place, **_only(columns, _PREFILL_COLUMNS)}, prefill))
-        self._add_extras(place, columns, is_decode)
+        self._add_extras(place, columns, decode, is_decode=True)
+        self._add_extras(place, columns, prefill, is_decode=False)
 
-    def _add_extras(self, place: Columns, columns: Columns, is_decode: Array) -> None:
-        """What the narrow tables have no column for, of the lines that print it."""
+    def _add_extras(self, place: Columns, columns: Columns, rows: Array, is_decode: bool) -> None:
+        """What the narrow table of these rows has no column for, of the lines that print it."""
         import numpy as np
 
-        rare = {
-            name: np.where(is_decode, _missing_like(column), column) if name in _DECODE_COLUMNS else column
-            for name, column in columns.items()
-            if name not in _DECODE_COLUMNS or name not in _PREFILL_COLUMNS
-        }
-        rare.pop("after_idle")
-        rare = {
-            name: np.where(is_decode, column, _missing_like(column)) if name in _PREFILL_COLUMNS else column
-            for name, column in rare.items()
-        }
-        has_any = np.zeros(len(is_decode), dtype=np.bool_)
+        usual = _DECODE_COLUMNS if is_decode else _PREFILL_COLUMNS
+        rare = {name: column.take(rows) for name, column in columns.items() if name not in usual}
+        rare = {name: column for name, column in rare.items() if _says(name, column)}
+        if not rare:
+            return
+        has_any = np.zeros(len(rows), dtype=np.bool_)
         for column in rare.values():
             has_any |= ~_is_missing(column)
-        line = place["line"]
-        # of two records of one kind that were glued to one line, only the first has extras
-        has_any[1:] &= (line[1:] != line[:-1]) | (is_decode[1:] != is_decode[:-1])
-        if has_any.any():
-            kept = {"ordinal": place["ordinal"], "line": line, "is_decode": is_decode.astype(np.int8), **rare}
-            self._extras.add(_chosen(kept, np.flatnonzero(has_any)))
+        line = place["line"].take(rows)
+        has_any[1:] &= line[1:] != line[:-1]  # of two records glued to one line, only the first has extras
+        kept: Columns = {
+            "ordinal": place["ordinal"].take(rows),
+            "line": line,
+            "is_decode": np.full(len(rows), is_decode, dtype=np.int8),
+        }
+        self._extras.add(_chosen({**kept, **rare}, np.flatnonzero(has_any)))
 
     def add_requests(self, block: RequestBlock) -> None:
         """Takes access-log rows."""
@@ -216,12 +214,6 @@ def _is_missing(column: Array) -> Array:
         return np.isnan(column)
     missing: Array = column == ("" if column.dtype.kind == "O" else -1)
     return missing
-
-
-def _missing_like(column: Array) -> Any:
-    if column.dtype.kind == "f":
-        return float("nan")
-    return "" if column.dtype.kind == "O" else column.dtype.type(-1)
 
 
 def _says(name: str, column: Array) -> bool:

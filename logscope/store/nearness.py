@@ -1,8 +1,9 @@
-"""The fine part of a distance: changed arguments, variables and config keys between a run and a few others."""
+"""The fine part of a distance: changed arguments, variables and config keys between runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,29 +13,42 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NOISE_ARGUMENTS = frozenset(
-    {"random_seed", "nccl_port", "port", "host", "log_level", "log_level_http", "dist_init_addr"}
+    ("random_seed", "nccl_port", "port", "host", "log_level", "log_level_http", "dist_init_addr")
 )
 """Differ between launches that nobody would call different; ports count as a coarse fact."""
 COARSE_ARGUMENTS = frozenset(
-    [
-        "model_path",
-        "tokenizer_path",
-        "served_model_name",
-        "device",
-        "tp_size",
-        "dp_size",
-        "pp_size",
-        "ep_size",
-        "nnodes",
-        "speculative_algorithm",
-        "quantization",
-    ]
-)
+    (
+        "model_path", "tokenizer_path", "served_model_name", "device", "tp_size", "dp_size", "pp_size", "ep_size",
+        "nnodes", "speculative_algorithm", "quantization",
+    )
+)  # fmt: skip
 """Counted as coarse facts already."""
-NOISE_ENV = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "PPID", "INVOCATION_ID", "JOURNAL_STREAM"})
+NOISE_ENV = frozenset(
+    (
+        "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "PPID", "INVOCATION_ID", "JOURNAL_STREAM", "TERM", "COLORTERM",
+        "LS_COLORS", "DISPLAY", "WINDOWID", "STY", "COLUMNS", "LINES", "MAIL", "LOGNAME", "USER", "HOME", "SHELL",
+        "PS1", "HISTFILE", "EDITOR", "PAGER",
+    )
+)  # fmt: skip
+NOISE_ENV_BEGINS = (
+    "SSH_",
+    "XDG_",
+    "LESS",
+    "DBUS_",
+    "VSCODE_",
+    "TMUX",
+    "TERM_",
+    "KUBERNETES_",
+    "SLURM_",
+    "LC_",
+    "GPG_",
+)
+"""Variables of a session, a terminal or a scheduler's job: they differ and explain nothing."""
 
 EACH, MOST = 0.05, 0.6
 """Distance of one difference, and of any number of one kind."""
+
+_SKIPPED = NOISE_ARGUMENTS | COARSE_ARGUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,52 +73,73 @@ class FineDifferences:
         return (*arguments, *env, *configs)
 
 
-def fine_differences(
-    connection: DuckDBPyConnection, run: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
-) -> dict[int, FineDifferences]:
-    """run_no -> differences from that run to `run`. Few queries whatever the number of others."""
-    numbers = [int(other["run_no"]) for other in others]
-    everyone = [int(run["run_no"]), *numbers]
-    printed = _pairs(connection, "SELECT run_no, name, text FROM server_args", everyone)
-    env = _pairs(connection, "SELECT run_no, name, value FROM env", everyone)
-    configs = _pairs(connection, "SELECT run_no, role || '.' || key, value FROM model_configs", everyone)
-    own = everyone[0]
-    answer: dict[int, FineDifferences] = {}
-    for other in others:
-        number = int(other["run_no"])
-        arguments, compared = _argument_changes(run, other, printed)
-        answer[number] = FineDifferences(
+class FineValues:
+    """Arguments, variables and config keys of a few runs, fetched with three queries at most."""
+
+    def __init__(self, connection: DuckDBPyConnection, runs: Iterable[Mapping[str, Any]]) -> None:
+        known = {int(run["run_no"]): run for run in runs}
+        has_untyped = any(not run["argv"] for run in known.values())
+        standing = {run["args_key"]: number for number, run in known.items() if run["args_key"]}
+        printed = _pairs(
+            connection,
+            "SELECT run_no, name, text FROM server_args",
+            list(standing.values()) if has_untyped else [],
+        )
+        self._printed = {key: printed.get(number, {}) for key, number in standing.items()}
+        self._env = _pairs(connection, "SELECT run_no, name, value FROM env", list(known))
+        self._configs = _pairs(
+            connection, "SELECT run_no, role || '.' || key, value FROM model_configs", list(known)
+        )
+
+    def between(self, earlier: Mapping[str, Any], later: Mapping[str, Any]) -> FineDifferences:
+        """The differences from one of the runs to another."""
+        old, new = int(earlier["run_no"]), int(later["run_no"])
+        arguments, compared = self._arguments(earlier, later)
+        knows_env = all(run["env_known"] or self._env[int(run["run_no"])] for run in (earlier, later))
+        return FineDifferences(
             arguments=arguments,
             compared_arguments=compared,
-            env=_changes(env[number], env[own], NOISE_ENV) if env[number] and env[own] else (),
-            configs=_common_changes(configs[number], configs[own]),
+            env=_env_changes(self._env[old], self._env[new]) if knows_env else (),
+            configs=_common_changes(self._configs[old], self._configs[new]),
         )
-    return answer
+
+    def _arguments(
+        self, earlier: Mapping[str, Any], later: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...], bool]:
+        if earlier["argv"] and later["argv"]:
+            typed = [command_line.options(run["argv"]) for run in (earlier, later)]
+            return _changes(typed[0], typed[1], _SKIPPED), True
+        if not earlier["args_key"] or not later["args_key"]:
+            return (), False
+        old, new = self._printed[earlier["args_key"]], self._printed[later["args_key"]]
+        if earlier["sglang_version"] != later["sglang_version"]:  # fields come and go with releases
+            return _common_changes(old, new, _SKIPPED), True
+        return _changes(old, new, _SKIPPED), True
 
 
-def _argument_changes(
-    run: Mapping[str, Any], other: Mapping[str, Any], printed: Mapping[int, Mapping[str, Any]]
-) -> tuple[tuple[str, ...], bool]:
-    skipped = NOISE_ARGUMENTS | COARSE_ARGUMENTS
-    if run["argv"] and other["argv"]:
-        typed = [command_line.options(each["argv"]) for each in (other, run)]
-        return _changes(typed[0], typed[1], skipped), True
-    old, new = printed[int(other["run_no"])], printed[int(run["run_no"])]
-    if not old or not new:
-        return (), False
-    if run["sglang_version"] != other["sglang_version"]:  # fields come and go with releases
-        return _common_changes(old, new, skipped), True
-    return _changes(old, new, skipped), True
+def values_key(values: Mapping[str, Any]) -> str | None:
+    """A hash of the arguments that count, equal for equal ones; None without any."""
+    if not values:
+        return None
+    text = "\0".join(f"{name}={values[name]}" for name in sorted(values) if name not in _SKIPPED)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _pairs(connection: DuckDBPyConnection, select: str, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
     gathered: dict[int, dict[str, Any]] = {number: {} for number in numbers}
+    if not numbers:
+        return gathered
     rows = connection.execute(
         f"{select} WHERE run_no IN ({', '.join(str(number) for number in numbers)})"
     ).fetchall()
     for number, name, value in rows:
         gathered[number][name] = value
     return gathered
+
+
+def _env_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    session = {name for name in (*old, *new) if name.startswith(NOISE_ENV_BEGINS)}
+    return _changes(old, new, NOISE_ENV | session)
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any], skipped: frozenset[str]) -> tuple[str, ...]:

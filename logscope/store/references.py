@@ -19,6 +19,7 @@ _NEWEST = {
     "last-ready": "ready AND outcome NOT IN ('failed', 'hung', 'killed')",
 }
 _WITH_ORDINAL = re.compile(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
+_FULL_ID = re.compile(r"[0-9a-f]{16}\Z")
 _HINT = "a run id, a unique prefix of one, a log's path (PATH#2), last, last-failed or last-ready"
 
 
@@ -26,6 +27,10 @@ def find_run(connection: DuckDBPyConnection, reference: str) -> int:
     """The run_no of the run that `reference` names. Raises RunNotFound with what is near."""
     if reference in _NEWEST:
         return _newest(connection, reference)
+    if _FULL_ID.match(reference):
+        row = connection.execute("SELECT run_no FROM runs WHERE run_id = ?", [reference]).fetchone()
+        if row is not None:
+            return int(row[0])
     by_path = _by_path(connection, reference)
     if by_path is not None:
         return by_path

@@ -114,7 +114,7 @@ def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:
     if wanted.until is not None:
         add("r.order_at < $until", until=wanted.until)
     if wanted.mark is not None:
-        add("m.verdict = $mark", mark=wanted.mark)
+        add("r.mark = $mark", mark=wanted.mark)
     for number, argument in enumerate(wanted.arguments):
         condition, named = _argument(argument, number)
         add(condition, **named)

@@ -12,6 +12,7 @@ from logscope.context import Context
 from logscope.store import command_line
 from logscope.store.columns import TableRows, clean
 from logscope.store.json_paths import dump, flatten
+from logscope.store.nearness import values_key
 from logscope.store.records import RunId
 from parsers.records import Argument, Event, Frame, Json, Milestone, Run, StageSpan
 
@@ -25,7 +26,7 @@ RUN_COLUMNS = (
     "root_ranks:l root_excerpt:s lines:i lines_understood:i lines_unknown:i lines_torn:i secrets_masked:i "
     "parser_version:i fingerprint_version:i has_context:b argv:l env_known:b sglang_commit:s kernel:s image:s "
     "driver:s gpus:l context_host:s context_version:s context_start:t context_end:t exit_code:i exit_signal:s "
-    "ended_cleanly:b"
+    "ended_cleanly:b argv_key:s args_key:s"
 )
 _CLEAN_ENDS = ("drained", "shutdown")
 
@@ -160,7 +161,7 @@ def _run_row(run: Run, context: Context | None, place: Place) -> tuple[object, .
         context is not None, surroundings.argv, surroundings.env is not None, surroundings.sglang_commit,
         surroundings.kernel, surroundings.image, surroundings.driver, surroundings.gpus, surroundings.host,
         surroundings.sglang_version, surroundings.start_time, surroundings.end_time, surroundings.exit_code,
-        surroundings.exit_signal, ends_cleanly(run, context),
+        surroundings.exit_signal, ends_cleanly(run, context), known.argv_key, known.args_key,
     )  # fmt: skip
 
 
@@ -171,6 +172,8 @@ class Known:
         self._printed = {argument.name: argument.value for argument in run.server_args}
         self._typed = command_line.options(context.argv) if context is not None and context.argv else {}
         self.model = run.model_path or self.text("model_path")
+        self.argv_key = values_key(self._typed)
+        self.args_key = values_key(self._printed)
 
     def text(self, name: str) -> str | None:
         value = self._value(name)

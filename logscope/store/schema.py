@@ -40,7 +40,11 @@ def create(connection: DuckDBPyConnection, is_kept: bool = True) -> None:
         _comment_views(connection)
     connection.execute(
         "INSERT INTO meta VALUES ('program', 'logscope'), ('schema_version', ?), ('salt', ?), ('created_at', ?)",
-        [str(VERSION), secrets.token_hex(16) if is_kept else "", datetime.now(UTC).isoformat(timespec="seconds")],
+        [
+            str(VERSION),
+            secrets.token_hex(16) if is_kept else "",
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        ],
     )
     connection.execute("COMMIT")
 
@@ -83,7 +87,12 @@ def _comment_views(connection: DuckDBPyConnection) -> None:
         "SELECT table_name, column_name, comment FROM duckdb_columns() "
         "WHERE NOT internal AND database_name = current_database()"
     ).fetchall()
-    views = {name for (name,) in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+    views = {
+        name
+        for (name,) in connection.execute(
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        ).fetchall()
+    }
     known = {(table, column): comment for table, column, comment in rows if comment is not None}
     for view, column, comment in rows:
         if view not in views or comment is not None:

@@ -1,7 +1,7 @@
 """How far two runs are from each other, in numbers for the choice and in words for people.
 
-Coarse facts (model, layout, device ...) are weighed in SQL over all runs; for the few nearest the changed
-arguments, variables and config keys are counted. Weights say how much a difference spoils a comparison.
+Coarse facts (model, layout, device ...) are weighed over the good runs of a deployment; for the few nearest
+the changed arguments, variables and config keys are counted. Weights say how much a difference spoils a comparison.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 COLUMNS = (
     "run_no", "run_id", "path", "order_at", "model_key", "model_path", "served_model_name", "port", "device",
     "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
-    "sglang_version", "host", "gpus", "argv", "ready", "outcome", "ended_cleanly", "root_fingerprint",
+    "sglang_version", "host", "gpus", "argv", "env_known", "argv_key", "args_key",
 )  # fmt: skip
 
 
@@ -57,35 +57,22 @@ _MAY_BE_UNKNOWN = {"device", "tp_size", "pp_size", "dp_size", "ep_size", "nnodes
 """Facts of which not knowing says nothing: a run that failed before its args line has none of them."""
 
 
-def distance_sql() -> str:
-    """SQL expression of the coarse distance between row r and the parameters of `distance_parameters`."""
-    parts = [
-        f"CASE WHEN $model_key IS NULL OR r.model_key IS NULL OR r.model_key = $model_key THEN 0 "
-        f"WHEN r.served_model_name = $served_model_name AND r.port = $port THEN {MOVED_MODEL} ELSE {OTHER_MODEL} END",
-        f"CASE WHEN $sglang_version IS NOT NULL AND r.sglang_version IS NOT NULL "
-        f"AND r.sglang_version <> $sglang_version THEN {RELEASE} ELSE 0 END",
-    ]
-    for fact in FACTS:
-        if fact.column in _MAY_BE_UNKNOWN:
-            known = f"${fact.column} IS NOT NULL AND r.{fact.column} IS NOT NULL"
-            if fact.column == "gpus":
-                known = "len($gpus::VARCHAR[]) > 0 AND len(r.gpus) > 0"
-            parts.append(
-                f"CASE WHEN {known} AND r.{fact.column} <> ${fact.column} THEN {fact.weight} ELSE 0 END"
-            )
-        else:
-            parts.append(
-                f"CASE WHEN $knows_args AND coalesce(r.{fact.column}, '') <> coalesce(${fact.column}, '') "
-                f"THEN {fact.weight} ELSE 0 END"
-            )
-    return " + ".join(f"({part})" for part in parts)
+def coarse_distance(run: Row, other: Row) -> float:
+    """The weight of the coarse facts that differ."""
+    distance = 0.0
+    if run["model_key"] and other["model_key"] and run["model_key"] != other["model_key"]:
+        is_moved = run["served_model_name"] == other["served_model_name"] and run["port"] == other["port"]
+        distance += MOVED_MODEL if is_moved and run["served_model_name"] and run["port"] else OTHER_MODEL
+    if run["sglang_version"] and other["sglang_version"] and run["sglang_version"] != other["sglang_version"]:
+        distance += RELEASE
+    return distance + sum(fact.weight for fact in FACTS if _differs(fact, run, other))
 
 
-def distance_parameters(run: Row) -> Row:
-    """The parameters that `distance_sql` names."""
-    names = ["model_key", "served_model_name", "sglang_version", *(fact.column for fact in FACTS)]
-    knows_args = run["model_key"] is not None
-    return {**{name: run[name] for name in names}, "knows_args": knows_args}
+def _differs(fact: Fact, run: Row, other: Row) -> bool:
+    old, new = other[fact.column], run[fact.column]
+    if fact.column in _MAY_BE_UNKNOWN:
+        return bool(old and new and old != new)
+    return run["model_key"] is not None and old != new
 
 
 def coarse_differences(run: Row, other: Row) -> list[str]:
@@ -95,14 +82,11 @@ def coarse_differences(run: Row, other: Row) -> list[str]:
         said.append(f"model: {other['model_path']} -> {run['model_path']}")
     if run["sglang_version"] and other["sglang_version"] and run["sglang_version"] != other["sglang_version"]:
         said.append(f"sglang: {other['sglang_version']} -> {run['sglang_version']}")
-    for fact in FACTS:
-        old, new = other[fact.column], run[fact.column]
-        if fact.column in _MAY_BE_UNKNOWN:
-            if not old or not new or old == new:
-                continue
-        elif run["model_key"] is None or old == new:
-            continue
-        said.append(f"{fact.name}: {_shown(old)} -> {_shown(new)}")
+    said += [
+        f"{fact.name}: {_shown(other[fact.column])} -> {_shown(run[fact.column])}"
+        for fact in FACTS
+        if _differs(fact, run, other)
+    ]
     return said
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from logscope.errors import RunNotFound
+from logscope.store.baseline import GOOD
 from logscope.store.past import seen_before
 from logscope.store.records import RunId, Seen
 
@@ -72,16 +75,16 @@ class ErrorPast:
 
 def argument_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
     """Spans of equal values of a server argument, oldest first. Raises RunNotFound when no run prints it."""
-    rows = _rows_with(
+    spans = _spans(
         connection,
         "SELECT run_no, text FROM server_args WHERE name = $name",
         name.removeprefix("--").replace("-", "_"),
     )
-    if not rows:
+    if not spans:
         raise RunNotFound(
             f"{name}: no run prints an argument of this name", _near(connection, "server_args", name)
         )
-    return _spans(rows)
+    return spans
 
 
 def env_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
@@ -89,13 +92,39 @@ def env_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
     known = connection.execute("SELECT count(*) FROM env WHERE name = ?", [name]).fetchone()
     if known is None or not known[0]:
         raise RunNotFound(f"{name}: no run shows a variable of this name", _near(connection, "env", name))
-    rows = _rows_with(
+    return _spans(
         connection,
-        "SELECT r.run_no, (SELECT any_value(value) FROM env e WHERE e.run_no = r.run_no AND e.name = $name) AS text "
-        "FROM runs r WHERE r.env_known OR r.run_no IN (SELECT run_no FROM env WHERE name = $name)",
+        "SELECT r.run_no, any_value(e.value) AS text FROM runs r "
+        "LEFT JOIN (SELECT run_no, value FROM env WHERE name = $name) e USING (run_no) "
+        "WHERE r.env_known OR e.run_no IS NOT NULL GROUP BY r.run_no",
         name,
     )
-    return _spans(rows)
+
+
+def _spans(connection: DuckDBPyConnection, values: str, name: str) -> list[ValueSpan]:
+    rows = connection.execute(
+        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, r.run_id, "
+        f"r.order_at, r.sglang_version, {GOOD}, r.outcome IN ('failed', 'killed', 'hung') "
+        f"FROM ({values}) v JOIN runs r USING (run_no) ORDER BY deployment, r.order_at, r.run_no",
+        {"name": name},
+    ).fetchall()
+    return [_span(list(group)) for _, group in groupby(rows, key=lambda row: (row[0], row[1]))]
+
+
+def _span(runs: Sequence[tuple[Any, ...]]) -> ValueSpan:
+    first, last = runs[0], runs[-1]
+    return ValueSpan(
+        deployment=first[0],
+        value=first[1],
+        first_run=RunId(first[2]),
+        first_at=first[3],
+        last_run=RunId(last[2]),
+        last_at=last[3],
+        runs=len(runs),
+        good=sum(1 for row in runs if row[5]),
+        bad=sum(1 for row in runs if row[6]),
+        versions=ordered_versions(row[4] for row in runs),
+    )
 
 
 def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPast]:
@@ -103,10 +132,16 @@ def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPa
 
     Raises RunNotFound when there is none.
     """
+    is_fingerprint = re.fullmatch("[0-9a-f]{16}", words) is not None
+    fits = (
+        "e.fingerprint = $words"
+        if is_fingerprint
+        else "contains(lower(concat_ws(': ', e.type, e.message)), lower($words))"
+    )
     rows = connection.execute(
-        "SELECT fingerprint, level, type, message FROM error_history "
-        "WHERE fingerprint = $words OR contains(lower(concat_ws(': ', type, message)), lower($words)) "
-        "ORDER BY fingerprint = $words DESC, last_at DESC NULLS LAST, fingerprint LIMIT 20",
+        "SELECT e.fingerprint, any_value(e.level), arg_max(e.type, r.order_at), arg_max(e.message, r.order_at) "
+        f"FROM events e JOIN runs r USING (run_no) WHERE e.kind <> 'milestone' AND {fits} "
+        "GROUP BY e.fingerprint ORDER BY max(r.order_at) DESC NULLS LAST, e.fingerprint LIMIT 20",
         {"words": words},
     ).fetchall()
     if not rows:
@@ -116,48 +151,19 @@ def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPa
     return [_error_past(connection, *row) for row in rows]
 
 
-def ordered_versions(versions: Sequence[str | None]) -> tuple[str, ...]:
+def ordered_versions(versions: Iterable[str | None]) -> tuple[str, ...]:
     """Each version once, by number (0.5.9 before 0.5.10); what is no version comes last."""
+    return tuple(sorted({text for text in versions if text}, key=_version_key))
+
+
+@functools.lru_cache(maxsize=4096)
+def _version_key(text: str) -> tuple[bool, Any, str]:
     from packaging.version import InvalidVersion, Version
 
-    def key(text: str) -> tuple[bool, Any, str]:
-        try:
-            return False, Version(text), text
-        except InvalidVersion:
-            return True, Version("0"), text
-
-    return tuple(sorted({text for text in versions if text}, key=key))
-
-
-def _rows_with(connection: DuckDBPyConnection, values: str, name: str) -> list[tuple[Any, ...]]:
-    return connection.execute(
-        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, r.run_id, "
-        "r.order_at, r.sglang_version, g.run_no IS NOT NULL AS good, r.outcome IN ('failed', 'killed', 'hung') AS bad "
-        f"FROM ({values}) v JOIN runs r USING (run_no) LEFT JOIN good_runs g ON g.run_no = r.run_no "
-        "ORDER BY deployment, r.order_at, r.run_no",
-        {"name": name},
-    ).fetchall()
-
-
-def _spans(rows: Sequence[tuple[Any, ...]]) -> list[ValueSpan]:
-    spans: list[ValueSpan] = []
-    for (deployment, value), group in groupby(rows, key=lambda row: (row[0], row[1])):
-        runs = list(group)
-        spans.append(
-            ValueSpan(
-                deployment=deployment,
-                value=value,
-                first_run=RunId(runs[0][2]),
-                first_at=runs[0][3],
-                last_run=RunId(runs[-1][2]),
-                last_at=runs[-1][3],
-                runs=len(runs),
-                good=sum(1 for row in runs if row[5]),
-                bad=sum(1 for row in runs if row[6]),
-                versions=ordered_versions([row[4] for row in runs]),
-            )
-        )
-    return spans
+    try:
+        return False, Version(text), text
+    except InvalidVersion:
+        return True, Version("0"), text
 
 
 def _error_past(

@@ -68,7 +68,7 @@ CREATE TABLE runs (
     has_context BOOLEAN, argv VARCHAR[], env_known BOOLEAN, sglang_commit VARCHAR, kernel VARCHAR,
     image VARCHAR, driver VARCHAR, gpus VARCHAR[], context_host VARCHAR, context_version VARCHAR,
     context_start TIMESTAMP, context_end TIMESTAMP, exit_code INTEGER, exit_signal VARCHAR,
-    ended_cleanly BOOLEAN, mark VARCHAR, mark_note VARCHAR,
+    ended_cleanly BOOLEAN, argv_key VARCHAR, args_key VARCHAR, mark VARCHAR, mark_note VARCHAR,
     decode_lines BIGINT, prefill_lines BIGINT, gen_last DOUBLE, gen_median DOUBLE, gen_p10 DOUBLE,
     gen_p90 DOUBLE, accept_length DOUBLE, cuda_graph_share DOUBLE, input_median DOUBLE,
     running_max BIGINT, queue_max BIGINT, token_usage_max DOUBLE
@@ -146,6 +146,8 @@ COMMENT ON COLUMN runs.context_end IS 'End of the launch in the context file, UT
 COMMENT ON COLUMN runs.exit_code IS 'Exit code of the launch; null when unknown or ended by a signal';
 COMMENT ON COLUMN runs.exit_signal IS 'Signal that ended the launch; null when unknown or none';
 COMMENT ON COLUMN runs.ended_cleanly IS 'True when the log shows that the server was stopped in order; null when it shows no end';
+COMMENT ON COLUMN runs.argv_key IS 'Hash of the command line''s options without seeds, ports and what has a column of its own; equal options have equal keys; null when unknown';
+COMMENT ON COLUMN runs.args_key IS 'The same of the printed arguments; null when the log has none';
 COMMENT ON COLUMN runs.mark IS 'A person''s newest word on the run: good, bad or skip; null when there is none';
 COMMENT ON COLUMN runs.mark_note IS 'The note to it; null when there is no mark';
 COMMENT ON COLUMN runs.decode_lines IS 'Decode batch lines';
