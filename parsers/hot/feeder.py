@@ -81,17 +81,17 @@ class _Stream:
 
     prefix: Prefix
     rows: Places
+    """Index of each line in the block."""
     before: NDArray[np.int64]
     """For each line of the block, how many of these rows stand before it."""
-    at: NDArray[np.int64]
     is_batch: Mask
-    tags: NDArray[np.int32]
     batches_before: NDArray[np.int64]
     """For each row, how many of the rows before it are batch lines."""
     batch_rows: Places
+    """The places of the batch lines among the rows."""
     last_work: NDArray[np.int64]
     """For each row, the place of the last served request up to it; -1 for none."""
-    ranks: set[str] = field(default_factory=set)
+    ranks: set[str]
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ class _BlockWork:
         label = stream.prefix.label
         if _ACTOR not in label:
             return True
-        tags = stream.tags[low:high][stream.is_batch[low:high]]
+        tags = self.found.heads.tags[stream.rows[low:high][stream.is_batch[low:high]]]
         ranks = {self.lane.heads.ranks[tag] for tag in np.unique(tags).tolist()}
         return all(source.rank_owner.get(rank) == label for rank in ranks if rank)
 
@@ -172,8 +172,9 @@ class _BlockWork:
         builder = source.current
         names = stream.prefix.carriers
         builder.count_lines(high - low, first_line + int(rows[low]), first_line + int(rows[high - 1]), names)
-        builder.see_time(_time(stream.at[low]), True)
-        builder.see_time(_time(stream.at[high - 1]), True)
+        at = self.found.heads.at
+        builder.see_time(_time(at[rows[low]]), True)
+        builder.see_time(_time(at[rows[high - 1]]), True)
         first_batch, stop_batch = int(stream.batches_before[low]), int(stream.batches_before[high])
         if stop_batch > first_batch:
             last = int(stream.batch_rows[stop_batch - 1])
@@ -181,7 +182,7 @@ class _BlockWork:
                 stop_batch - first_batch,
                 first_line + int(rows[stream.batch_rows[first_batch]]),
                 first_line + int(rows[last]),
-                _time(stream.at[last]),
+                _time(at[rows[last]]),
             )
         self._note_ranks(stream, low, high, builder)
         builder.request_lines += high - low - (stop_batch - first_batch)
@@ -198,8 +199,8 @@ class _BlockWork:
     def _note_ranks(self, stream: _Stream, low: int, high: int, builder: RunBuilder) -> None:
         if stream.ranks <= builder.ranks.keys():
             return
-        is_batch = stream.is_batch[low:high]
-        rows, tags = stream.rows[low:high][is_batch], stream.tags[low:high][is_batch]
+        rows = stream.rows[low:high][stream.is_batch[low:high]]
+        tags = self.found.heads.tags[rows]
         present, first = np.unique(tags, return_index=True)
         for place, tag in sorted(zip(first.tolist(), present.tolist(), strict=True)):
             builder.see_rank(self.lane.heads.ranks[tag] or "", self.first_line + int(rows[place]))
@@ -233,40 +234,39 @@ def _time(at: np.int64) -> datetime:
 
 def _streams(lane: HotLane, found: HotBlock) -> list[_Stream]:
     """The block's regular lines by prefix, batch and access lines together in line order."""
-    count = found.starts.size
-    prefix_of = np.full(count, -1, dtype=np.int32)
-    at = np.zeros(count, dtype=np.int64)
-    tags = np.full(count, -1, dtype=np.int32)
-    is_work = np.zeros(count, dtype=np.bool_)
-    batches, requests = found.batches, found.requests
-    for part in (batches, requests):
-        prefix_of[part.rows] = part.prefixes
-        at[part.rows] = part.at
-    tags[batches.rows] = batches.tags
-    if requests.rows.size:
+    is_batch: Mask = np.zeros(found.starts.size, dtype=np.bool_)
+    is_batch[found.batches.rows] = True
+    is_work: Mask = np.zeros(found.starts.size, dtype=np.bool_)
+    if found.requests.rows.size:
         works = np.array([line.is_work for line in lane.access.lines], dtype=np.bool_)
-        is_work[requests.rows] = works[requests.tails]
-    prefix_of[~found.taken] = -1
-    streams = []
-    for index in np.flatnonzero(np.bincount(prefix_of + 1)[1:]).tolist():
-        is_here = prefix_of == index
-        rows = np.flatnonzero(is_here)
-        is_batch = tags[rows] >= 0
-        places = np.arange(rows.size)
-        present = np.flatnonzero(np.bincount(tags[rows[is_batch]])).tolist()
-        ranks = {lane.heads.ranks[tag] or "" for tag in present}
-        streams.append(
-            _Stream(
-                lane.heads.prefixes[index],
-                rows,
-                np.concatenate([[0], np.cumsum(is_here)]),
-                at[rows],
-                is_batch,
-                tags[rows],
-                np.concatenate([[0], np.cumsum(is_batch)]),
-                np.flatnonzero(is_batch),
-                np.maximum.accumulate(np.where(is_work[rows], places, -1)),
-                ranks - {""},
-            )
-        )
-    return streams
+        is_work[found.requests.rows] = works[found.requests.tails]
+    taken = np.flatnonzero(found.taken)
+    prefixes = found.heads.prefixes[taken]
+    present = np.flatnonzero(np.bincount(prefixes)).tolist()
+    if len(present) == 1:
+        return [_stream(lane, found, lane.heads.prefixes[present[0]], taken, is_batch, is_work)]
+    return [
+        _stream(lane, found, lane.heads.prefixes[index], taken[prefixes == index], is_batch, is_work)
+        for index in present
+    ]
+
+
+def _stream(
+    lane: HotLane, found: HotBlock, prefix: Prefix, rows: Places, is_batch: Mask, is_work: Mask
+) -> _Stream:
+    is_here: Mask = np.zeros(found.starts.size, dtype=np.bool_)
+    is_here[rows] = True
+    own_batch = is_batch[rows]
+    batch_rows = np.flatnonzero(own_batch)
+    tags = found.heads.tags[rows[batch_rows]]
+    names = {lane.heads.ranks[tag] or "" for tag in np.flatnonzero(np.bincount(tags)).tolist()}
+    return _Stream(
+        prefix,
+        rows,
+        np.concatenate([[0], np.cumsum(is_here)]),
+        own_batch,
+        np.concatenate([[0], np.cumsum(own_batch)]),
+        batch_rows,
+        np.maximum.accumulate(np.where(is_work[rows], np.arange(rows.size), -1)),
+        names - {""},
+    )

@@ -7,14 +7,13 @@ they differ from the line before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
 from parsers.hot.words import Mask, Places, Text, Words, behind, low_mask, word
+from parsers.lazy_dataclass import dataclass
 
 _U = np.uint64
 _TIME = regex.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")

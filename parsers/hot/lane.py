@@ -80,6 +80,7 @@ class HotBlock:
     ends: Places
     """Without the line's end and one ``\\r`` before it."""
     taken: Mask
+    heads: HeadLines
     batches: BatchRows
     requests: RequestRows
 
@@ -133,7 +134,7 @@ class HotLane:
         is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
         is_taken[batches.rows] = True
         is_taken[requests.rows] = True
-        return HotBlock(starts, ends, is_taken, batches, requests)
+        return HotBlock(starts, ends, is_taken, heads, batches, requests)
 
     def _heads(self, block: bytes, text: Text, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
         prefixes = self.heads.find_prefixes(text, starts)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -31,6 +30,7 @@ from parsers.hot.words import (
     value_of,
     word,
 )
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from parsers.rules.batches import BatchLine
