@@ -16,13 +16,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from logscope.store import Store
 from logscope.store.connection import Database
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 DEPLOYMENTS, ERRORS, WARNINGS = 20, 60, 20
 
@@ -46,13 +42,20 @@ def build(path: Path, runs: int, args: int, batch_rows: int) -> None:
 _FILL = {
     "runs": f"""
         INSERT INTO runs BY NAME
-        SELECT n::INTEGER AS run_no, lower(substr(md5(n::VARCHAR), 1, 16)) AS run_id, md5('log' || n)[:24] AS log_id,
-               '/logs/run-' || n || '.log' AS path, 1 AS ordinal, 1 AS first_line, 5000 AS last_line, '' AS label,
-               'plain' AS carrier, CASE WHEN n % 6 = 0 THEN 'failed' ELSE 'ready' END AS outcome, n % 6 <> 0 AS ready,
-               CASE WHEN n % 6 = 0 THEN 'load' ELSE 'serving' END AS stage, 'made' AS reason, moment AS started_at,
-               CASE WHEN n % 6 <> 0 THEN moment + INTERVAL 90 SECOND END AS ready_at, moment + INTERVAL 1 HOUR AS ended_at,
-               CASE WHEN n % 6 <> 0 THEN 80 + n % 20 END AS ready_seconds, moment AS order_at, 'log' AS order_from,
-               '0.5.' || (1 + n * 20 // $runs) AS sglang_version, '0.5.' || (1 + n * 20 // $runs) AS version_in_log,
+        SELECT n::INTEGER AS run_no, lower(substr(md5(n::VARCHAR), 1, 16)) AS run_id,
+        md5('log' || n)[:24] AS log_id,
+               '/logs/run-' || n || '.log' AS path, 1 AS ordinal, 1 AS first_line, 5000 AS last_line,
+               '' AS label,
+               'plain' AS carrier, CASE WHEN n % 6 = 0 THEN 'failed' ELSE 'ready' END AS outcome,
+               n % 6 <> 0 AS ready,
+               CASE WHEN n % 6 = 0 THEN 'load' ELSE 'serving' END AS stage, 'made' AS reason,
+               moment AS started_at,
+               CASE WHEN n % 6 <> 0 THEN moment + INTERVAL 90 SECOND END AS ready_at,
+               moment + INTERVAL 1 HOUR AS ended_at,
+               CASE WHEN n % 6 <> 0 THEN 80 + n % 20 END AS ready_seconds, moment AS order_at,
+               'log' AS order_from,
+               '0.5.' || (1 + n * 20 // $runs) AS sglang_version,
+               '0.5.' || (1 + n * 20 // $runs) AS version_in_log,
                'exact' AS version_kind, '' AS version_reason, '/models/model-' || deployment AS model_path,
                '/models/model-' || deployment AS model_in_log, 'model-' || deployment AS model_key,
                'model-' || deployment AS served_model_name, (30000 + deployment)::INTEGER AS port,
@@ -64,10 +67,12 @@ _FILL = {
                CASE WHEN n % 6 = 0 THEN 100 END AS root_line, CASE WHEN n % 6 = 0 THEN '' END AS root_rank,
                CASE WHEN n % 6 = 0 THEN md5('error' || (n % {ERRORS}))[:16] END AS root_fingerprint,
                CASE WHEN n % 6 = 0 THEN 'the only one' END AS root_reason, []::VARCHAR[] AS root_ranks,
-               '' AS root_excerpt, 5000 AS lines, 5000 AS lines_understood, 0 AS lines_unknown, 0 AS lines_torn,
+               '' AS root_excerpt, 5000 AS lines, 5000 AS lines_understood, 0 AS lines_unknown,
+               0 AS lines_torn,
                0 AS secrets_masked, 1 AS parser_version, 1 AS fingerprint_version, false AS has_context,
                false AS env_known, []::VARCHAR[] AS gpus, 1000 AS decode_lines, 200 AS prefill_lines,
-               md5((n % 97)::VARCHAR)[:16] AS args_key, 1000 + n % 50 AS gen_median, 900 AS gen_p10, 1100 AS gen_p90, 1000 AS gen_last
+               md5((n % 97)::VARCHAR)[:16] AS args_key, 1000 + n % 50 AS gen_median, 900 AS gen_p10, 1100 AS
+               gen_p90, 1000 AS gen_last
         FROM (
             SELECT n, n % {DEPLOYMENTS} AS deployment,
                    TIMESTAMP '2025-01-01' + to_seconds(n * 31536000 // $runs) AS moment
@@ -76,22 +81,26 @@ _FILL = {
     """,
     "server_args": f"""
         INSERT INTO server_args
-        SELECT n::INTEGER, lower(substr(md5(n::VARCHAR), 1, 16)), a::INTEGER, 'argument_' || a, value, value, value,
+        SELECT n::INTEGER, lower(substr(md5(n::VARCHAR), 1, 16)), a::INTEGER, 'argument_' || a, value, value,
+        value,
                value::DOUBLE, true
         FROM (
-            SELECT n, a, (a * 7 + n // (1 + a * 37 % 900) * (a % 9 = 0)::INTEGER + n % {DEPLOYMENTS} % 3)::VARCHAR AS value
+            SELECT n, a,
+            (a * 7 + n // (1 + a * 37 % 900) * (a % 9 = 0)::INTEGER + n % {DEPLOYMENTS} % 3)::VARCHAR AS value
             FROM range(1, $runs + 1) t(n), range(1, $args + 1) s(a)
         ) ORDER BY n, a
     """,
     "events": f"""
         INSERT INTO events BY NAME
-        SELECT n::INTEGER AS run_no, lower(substr(md5(n::VARCHAR), 1, 16)) AS run_id, (e + 1)::INTEGER AS position,
+        SELECT n::INTEGER AS run_no, lower(substr(md5(n::VARCHAR), 1, 16)) AS run_id,
+        (e + 1)::INTEGER AS position,
                CASE WHEN e = 0 AND n % 6 = 0 THEN 'error' ELSE 'warning' END AS kind,
                CASE WHEN e = 0 AND n % 6 = 0 THEN 'error' ELSE 'warning' END AS level, 'ValueError' AS type,
                CASE WHEN e = 0 AND n % 6 = 0 THEN md5('error' || (n % {ERRORS}))[:16]
                     ELSE md5('warning' || ((n + e * 7) % 200))[:16] END AS fingerprint,
                'made message ' || e AS message, 100 + e AS line, 100 + e AS last_line, 1 AS count, '' AS rank,
-               [''] AS ranks, e > 0 AS benign, 'load' AS stage, CASE WHEN e = 0 THEN 'root' ELSE '' END AS role,
+               [''] AS ranks, e > 0 AS benign, 'load' AS stage,
+               CASE WHEN e = 0 THEN 'root' ELSE '' END AS role,
                '' AS role_reason, 'made' AS rule, 'made line' AS excerpt
         FROM range(1, $runs + 1) t(n), range(0, {WARNINGS}) s(e) ORDER BY n, e
     """,
@@ -113,14 +122,16 @@ _FILL = {
     """,
     "logs": """
         INSERT INTO logs BY NAME
-        SELECT log_id, log_id AS content_key, 500000 AS bytes_read, 5000 AS lines, run_no AS crc32, '' AS tail_sha256,
+        SELECT log_id, log_id AS content_key, 500000 AS bytes_read, 5000 AS lines, run_no AS crc32,
+        '' AS tail_sha256,
                'utf-8' AS encoding, false AS newest_first, []::VARCHAR[] AS notes, 1 AS parser_version,
                order_at AS ingested_at, order_at AS updated_at
         FROM runs ORDER BY run_no
     """,
     "sources": """
         INSERT INTO sources BY NAME
-        SELECT path, log_id, 500000 AS file_size, run_no AS file_mtime_ns, true AS is_current, order_at AS added_at,
+        SELECT path, log_id, 500000 AS file_size, run_no AS file_mtime_ns, true AS is_current,
+        order_at AS added_at,
                order_at AS seen_at
         FROM runs ORDER BY run_no
     """,
@@ -140,7 +151,9 @@ def ask(path: Path, repeats: int) -> None:
             "load a run by id": lambda: store.load(failing.run_id),
             "load last-failed": lambda: store.load("last-failed"),
             "first seen, fixed by": lambda: store.seen_before(fingerprint, failing.run_id),
-            "contrast of an argument": lambda: store.contrast(failing.run_id, "arg", "argument_9", 63, fingerprint),
+            "contrast of an argument": lambda: store.contrast(
+                failing.run_id, "arg", "argument_9", 63, fingerprint
+            ),
             "usual": lambda: store.usual(failing.run_id),
             "series of a run": lambda: store.series(ready.run_id, "gen_throughput", 240),
             "history of an argument": lambda: store.argument_history("argument_9"),
@@ -172,7 +185,8 @@ _QUERIES = {
         WHERE r.run_no IN (SELECT run_no FROM events WHERE fingerprint = $fingerprint)
     """,
     "percentiles of a run": """
-        SELECT quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) FROM batches WHERE run_id = $good AND kind = 'decode'
+        SELECT quantile_cont(gen_throughput, [0.1, 0.5,
+        0.9]) FROM batches WHERE run_id = $good AND kind = 'decode'
     """,
     "throughput of all runs": "SELECT * FROM throughput_by_run",
     "last good of each model": "SELECT * FROM last_good",
@@ -192,7 +206,9 @@ def _tell(name: str, question: Callable[[], object], repeats: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("build", help="fill a new store")
     making.add_argument("path", type=Path)

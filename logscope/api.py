@@ -28,7 +28,8 @@ EVERYTHING = 2**31
 
 
 class History:
-    """One store. A run is named by its id, a prefix of one, a path (``PATH#2``), ``last``, ``last-failed`` ..."""
+    """One store. A run is named by its id, a prefix of one, a path (``PATH#2``), ``last``, ``last-failed``
+    ..."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         """The store at `path` (default: ``LOGSCOPE_DB``, else the user's data directory)."""
@@ -53,26 +54,29 @@ class History:
 
     def runs(self) -> pd.DataFrame:
         """One row a run, newest first, with the index ``run_id``: the columns of the table ``runs``."""
-        frame = self.sql(
-            "SELECT * FROM runs ORDER BY order_at DESC NULLS LAST, run_no DESC"
-        )
+        frame = self.sql("SELECT * FROM runs ORDER BY order_at DESC NULLS LAST, run_no DESC")
         return frame.set_index("run_id")
 
     def args(self, run: str) -> pd.DataFrame:
         """The server arguments of a run in the printed order, with the index ``name``."""
         frame = self.sql(
-            "SELECT name, text, value, number, raw, is_literal FROM server_args WHERE run_id = ? ORDER BY position",
+            "SELECT name, text, value, number, raw, is_literal FROM server_args WHERE run_id = ? ORDER BY "
+            "position",
             [self._id(run)],
         )
         return frame.set_index("name")
 
     def batches(self, run: str) -> pd.DataFrame:
         """The Prefill and Decode lines of a run, in line order."""
-        return self.sql("SELECT * EXCLUDE (run_no) FROM batches WHERE run_id = ? ORDER BY line", [self._id(run)])
+        return self.sql(
+            "SELECT * EXCLUDE (run_no) FROM batches WHERE run_id = ? ORDER BY line", [self._id(run)]
+        )
 
     def requests(self, run: str) -> pd.DataFrame:
         """The access log of a run, in line order."""
-        return self.sql("SELECT * EXCLUDE (run_no) FROM requests WHERE run_id = ? ORDER BY line", [self._id(run)])
+        return self.sql(
+            "SELECT * EXCLUDE (run_no) FROM requests WHERE run_id = ? ORDER BY line", [self._id(run)]
+        )
 
     def errors(self, run: str | None = None) -> pd.DataFrame:
         """Errors and warnings: of one run, or over all runs (one row a fingerprint, the last seen first)."""

@@ -13,10 +13,10 @@ from logscope.cli.common import add_format, store_path, write
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from logscope.store.value_history import ErrorPast, ValueSpan
+    from logscope.store.value_history import ErrorPast, Occurrence, ValueSpan
 
-DESCRIPTION = """Where an argument, a variable or an error appeared before. Values are told in spans: since which
-run a deployment had which value, and how its runs ended."""
+DESCRIPTION = """Where an argument, a variable or an error appeared before.
+Values are told in spans: since which run a deployment had which value, and how its runs ended."""
 EPILOG = """examples:
   logscope history arg mem_fraction_static
   logscope history env NCCL_P2P_DISABLE
@@ -54,7 +54,8 @@ def _spans_text(spans: Sequence[ValueSpan]) -> str:
             lines.append(shown)
         ended = f"{span.good} good, {span.bad} bad" if span.good or span.bad else "open"
         lines.append(
-            f"  {_when(span.first_at):<19}  {span.first_run}  {span.value if span.value is not None else 'None'}"
+            f"  {_when(span.first_at):<19}  {span.first_run}  "
+            f"{span.value if span.value is not None else 'None'}"
             f"  ({span.runs} runs: {ended}; sglang {', '.join(span.versions) or 'unknown'})"
         )
     return "\n".join(lines)
@@ -63,14 +64,18 @@ def _spans_text(spans: Sequence[ValueSpan]) -> str:
 def _error_text(error: ErrorPast) -> str:
     head = ": ".join(part for part in (error.type, " ".join(error.message.split())[:200]) if part)
     lines = [f"{error.fingerprint}  {error.level}  {head}"]
-    for each in error.occurrences:
-        lines.append(
-            f"  {_when(each.at):<19}  {each.run_id}  {each.outcome:<7}  {each.role or '-':<9}  "
-            f"line {each.line}{f' x{each.count}' if each.count > 1 else ''}  {each.sglang_version or '-'}  {each.path}"
-        )
+    lines += map(_occurrence_text, error.occurrences)
     if error.seen.fixed_by:
         lines.append(f"  fixed in {error.seen.fixed_in}: {'; '.join(error.seen.fixed_by)}")
     return "\n".join(lines)
+
+
+def _occurrence_text(each: Occurrence) -> str:
+    times = f" x{each.count}" if each.count > 1 else ""
+    return (
+        f"  {_when(each.at):<19}  {each.run_id}  {each.outcome:<7}  {each.role or '-':<9}  "
+        f"line {each.line}{times}  {each.sglang_version or '-'}  {each.path}"
+    )
 
 
 def _when(at: datetime | None) -> str:

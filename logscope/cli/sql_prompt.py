@@ -1,4 +1,5 @@
-"""The prompt of `logscope sql`: statements up to ``;``, history, completion. Ctrl-C stops a query, Ctrl-D leaves.
+"""The prompt of `logscope sql`: statements up to ``;``, history, completion. Ctrl-C stops a query,
+Ctrl-D leaves.
 
 Built on the standard library's readline; where that is missing there is no history and no completion.
 """
@@ -18,9 +19,10 @@ from logscope.store import Store
 
 ROWS = 200
 _WORDS = (
-    "SELECT FROM WHERE GROUP BY ORDER LIMIT JOIN LEFT USING ON AND OR NOT NULL IS AS DISTINCT COUNT SUM MIN MAX "
-    "MEDIAN HAVING CASE WHEN THEN ELSE END WITH DESCRIBE"
-).split()
+    "SELECT", "FROM", "WHERE", "GROUP", "BY", "ORDER", "LIMIT", "JOIN", "LEFT", "USING", "ON", "AND", "OR",
+    "NOT", "NULL", "IS", "AS", "DISTINCT", "COUNT", "SUM", "MIN", "MAX", "MEDIAN", "HAVING", "CASE", "WHEN",
+    "THEN", "ELSE", "END", "WITH", "DESCRIBE",
+)  # fmt: skip
 
 
 def prompt(store: Store) -> int:

@@ -82,7 +82,8 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str) -> Baseline:
 
 
 def _nearest(connection: DuckDBPyConnection, run: Row, deployment_only: bool) -> list[tuple[Row, float]]:
-    """Successes before the run with their coarse distance, the nearest first, of equal ones the latest first."""
+    """Successes before the run with their coarse distance, the nearest first, of equal ones the latest
+    first."""
     columns = ", ".join(f"r.{name}" for name in COLUMNS)
     names = ["order_at", "run_no", "argv_key", "args_key"]
     where = f"{GOOD} AND {BEFORE}"
@@ -106,7 +107,8 @@ def _first_bad(connection: DuckDBPyConnection, run: Row) -> RunId | None:
         return None
     names = ("model_key", "served_model_name", "port", "order_at", "run_no")
     rows = connection.execute(
-        f"SELECT r.run_id, {GOOD}, r.outcome IN ('failed', 'hung', 'killed') AND coalesce(r.mark, '') <> 'skip' "
+        f"SELECT r.run_id, {GOOD}, r.outcome IN ('failed', 'hung', 'killed') AND coalesce(r.mark, '') <> "
+        f"'skip' "
         f"FROM runs r WHERE {same_deployment()} AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC",
         {name: run[name] for name in names},
     )

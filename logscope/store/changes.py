@@ -18,7 +18,8 @@ def run_changes(before: Run, now: Run) -> tuple[str, ...]:
 
 
 _FIGURES = (
-    "outcome", "stage", "ready", "version", "root error", "root fingerprint", "arguments", "errors", "warnings",
+    "outcome", "stage", "ready", "version", "root error", "root fingerprint", "arguments", "errors",
+    "warnings",
     "milestones", "lines understood", "first line", "last line",
 )  # fmt: skip
 

@@ -7,11 +7,11 @@ are one moment on all nodes. Where they differ by one and the same amount, the c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
 from logscope.store.records import StoredRun
+from parsers.lazy_dataclass import dataclass
 
 MEETINGS = ("distributed-end", "memory-baseline", "memory-pool-end", "graph-begin", "graph-end", "limits")
 """Milestones that all ranks reach together, the rendezvous first."""

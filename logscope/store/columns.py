@@ -31,7 +31,8 @@ class TableRows:
     """New rows of one table."""
 
     def __init__(self, table: str, columns: str) -> None:
-        """`columns` is ``name:type ...`` with s text, i whole number, f float, b boolean, t time, l list of text."""
+        """`columns` is ``name:type ...`` with s text, i whole number, f float, b boolean, t time, l list of
+        text."""
         self.table = table
         self.columns = tuple(tuple(word.split(":")) for word in columns.split())
         self.rows: list[tuple[Value, ...]] = []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from logscope.store.records import RunId, StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Event, EventRole, Outcome
 from parsers.rules.hearsay import ECHO_RULE_IDS, STOP_RULE_IDS
 

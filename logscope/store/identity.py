@@ -104,7 +104,8 @@ def run_id(log: str, ordinal: int) -> RunId:
 
 
 def begins_with(path: Path, old: Content) -> bool:
-    """True when the plain file at `path` begins with the bytes that `old` names. Reads no more than it must."""
+    """True when the plain file at `path` begins with the bytes that `old` names. Reads no more than it
+    must."""
     with path.open("rb") as file:
         if old.size <= FULL_CHECK:
             return _crc_of(file.read(old.size)) == old.crc32

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from logscope.store.rebuild import stored_run
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
 from logscope.store.throughput import MOST_EXACT
+from parsers.lazy_dataclass import dataclass
 from parsers.records import PARSER_VERSION, Run
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from logscope.store.records import RunId
+from parsers.lazy_dataclass import dataclass
 
 
 class IngestStatus(StrEnum):

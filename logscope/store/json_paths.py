@@ -9,7 +9,8 @@ from parsers.records import Json
 
 
 def flatten(value: Json) -> Iterator[tuple[str, str]]:
-    """(path, JSON text) of every leaf in the file's order; one row with an empty path for what is no object."""
+    """(path, JSON text) of every leaf in the file's order; one row with an empty path for what is no
+    object."""
     if isinstance(value, dict) and value:
         yield from _leaves(value, "")
     else:

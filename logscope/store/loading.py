@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SMALL_TABLES = (
-    "runs", "server_args", "env", "model_configs", "model_files", "packages", "host_facts", "events", "tracebacks",
+    "runs", "server_args", "env", "model_configs", "model_files", "packages", "host_facts", "events",
+    "tracebacks",
     "stages",
 )  # fmt: skip
 """Tables whose rows of a run are written anew when its log has grown."""
@@ -63,7 +64,8 @@ def write_logs(
     """Writes new logs, or the newer states of known ones, with one statement a table.
 
     `summary_memory`: MB that DuckDB may hold from when the runs' figures are sorted; None leaves its limit.
-    Call it inside a transaction. Raises StaleKnowledge when the store does not hold what a log's `known` says.
+    Call it inside a transaction. Raises StaleKnowledge when the store does not hold what a log's `known`
+    says.
     """
     zone = _zone(connection)
     tables = RunTables()
@@ -212,15 +214,18 @@ def _write_log_row(connection: DuckDBPyConnection, log: ReadLog, log_id: str, kn
     ]  # fmt: skip
     if known is None:
         connection.execute(
-            "INSERT INTO logs (content_key, bytes_read, lines, crc32, tail_sha256, encoding, newest_first, notes, "
+            "INSERT INTO logs (content_key, bytes_read, lines, crc32, tail_sha256, encoding, newest_first, "
+            "notes, "
             "parser_version, context_sha256, updated_at, log_id, ingested_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [*facts, log_id, now],
         )
     else:
         connection.execute(
-            "UPDATE logs SET content_key = ?, bytes_read = ?, lines = ?, crc32 = ?, tail_sha256 = ?, encoding = ?, "
-            "newest_first = ?, notes = ?, parser_version = ?, context_sha256 = ?, updated_at = ? WHERE log_id = ?",
+            "UPDATE logs SET content_key = ?, bytes_read = ?, lines = ?, crc32 = ?, tail_sha256 = ?, "
+            "encoding = ?, "
+            "newest_first = ?, notes = ?, parser_version = ?, context_sha256 = ?, updated_at = ? WHERE "
+            "log_id = ?",
             [*facts, log_id],
         )
     connection.execute("DELETE FROM reader_states WHERE log_id = ?", [log_id])

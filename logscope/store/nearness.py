@@ -18,15 +18,18 @@ NOISE_ARGUMENTS = frozenset(
 """Differ between launches that nobody would call different; ports count as a coarse fact."""
 COARSE_ARGUMENTS = frozenset(
     (
-        "model_path", "tokenizer_path", "served_model_name", "device", "tp_size", "dp_size", "pp_size", "ep_size",
+        "model_path", "tokenizer_path", "served_model_name", "device", "tp_size", "dp_size", "pp_size",
+        "ep_size",
         "nnodes", "speculative_algorithm", "quantization",
     )
 )  # fmt: skip
 """Counted as coarse facts already."""
 NOISE_ENV = frozenset(
     (
-        "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "PPID", "INVOCATION_ID", "JOURNAL_STREAM", "TERM", "COLORTERM",
-        "LS_COLORS", "DISPLAY", "WINDOWID", "STY", "COLUMNS", "LINES", "MAIL", "LOGNAME", "USER", "HOME", "SHELL",
+        "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "PPID", "INVOCATION_ID", "JOURNAL_STREAM", "TERM",
+        "COLORTERM",
+        "LS_COLORS", "DISPLAY", "WINDOWID", "STY", "COLUMNS", "LINES", "MAIL", "LOGNAME", "USER", "HOME",
+        "SHELL",
         "PS1", "HISTFILE", "EDITOR", "PAGER",
     )
 )  # fmt: skip

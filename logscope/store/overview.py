@@ -14,27 +14,28 @@ if TYPE_CHECKING:
 def error_history(connection: DuckDBPyConnection) -> tuple[ErrorHistory, ...]:
     """Every error and warning over all runs, what ended most runs first."""
     rows = connection.execute(
-        "SELECT h.fingerprint, h.level, h.type, h.message, h.count, h.runs, h.was_root, h.first_at, h.last_at, "
+        "SELECT h.fingerprint, h.level, h.type, h.message, h.count, h.runs, h.was_root, h.first_at, "
+        "h.last_at, "
         "h.last_run, min(e.line), h.benign FROM error_history h "
         "JOIN events e ON e.run_id = h.last_run AND e.fingerprint = h.fingerprint AND e.kind <> 'milestone' "
         "GROUP BY ALL ORDER BY h.was_root DESC, h.runs DESC, h.fingerprint"
     ).fetchall()
     return tuple(
         ErrorHistory(
-            fingerprint=fingerprint,
-            level=level,
-            type=kind,
-            message=message,
-            occurrences=int(count),
-            runs=int(runs),
-            ended_runs=int(ended),
-            first_at=first_at,
-            last_at=last_at,
-            last_run=RunId(last_run),
-            last_line=int(line),
-            benign=bool(benign),
+            fingerprint=row[0],
+            level=row[1],
+            type=row[2],
+            message=row[3],
+            occurrences=int(row[4]),
+            runs=int(row[5]),
+            ended_runs=int(row[6]),
+            first_at=row[7],
+            last_at=row[8],
+            last_run=RunId(row[9]),
+            last_line=int(row[10]),
+            benign=bool(row[11]),
         )
-        for fingerprint, level, kind, message, count, runs, ended, first_at, last_at, last_run, line, benign in rows
+        for row in rows
     )
 
 

@@ -170,7 +170,8 @@ def usual(connection: DuckDBPyConnection, run_id: str, before: bool = True) -> S
         f"SELECT gen_median, accept_length FROM runs WHERE run_no IN ({numbers}) ORDER BY run_no"
     ).fetchall()
     warnings = connection.execute(
-        f"SELECT fingerprint, count(DISTINCT run_no) FROM events WHERE kind = 'warning' AND run_no IN ({numbers}) "
+        f"SELECT fingerprint, count(DISTINCT run_no) FROM events WHERE kind = 'warning' AND run_no IN "
+        f"({numbers}) "
         "GROUP BY fingerprint"
     ).fetchall()
     stages = sorted({row[0] for row in spans})

@@ -47,7 +47,8 @@ class Knowledge:
         salt = connection.execute("SELECT value FROM meta WHERE key = 'salt'").fetchone()
         self.salt = bytes.fromhex(salt[0]) if salt is not None else b""
         logs = connection.execute(
-            "SELECT log_id, content_key, bytes_read, crc32, tail_sha256, parser_version, context_sha256 FROM logs"
+            "SELECT log_id, content_key, bytes_read, crc32, tail_sha256, parser_version, context_sha256 "
+            "FROM logs"
         ).fetchall()
         sources = connection.execute(
             "SELECT path, log_id, file_size, file_mtime_ns FROM sources WHERE is_current"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from logscope.store.connection import Database, run_transaction
 from logscope.store.facts import FACT_COLUMNS, FACT_SOURCE, NEWEST_FIRST, facts_of
 from logscope.store.loading import delete_runs
 from logscope.store.records import RunFacts
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

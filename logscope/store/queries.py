@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from logscope.errors import QueryError
 from logscope.store.connection import Database
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -173,7 +173,8 @@ def _must_be_a_launch(
 
 
 def _contexts(runs: Sequence[Run], context: Context | None) -> tuple[Context | None, ...]:
-    """The context goes to the launch that it was written for: the only one, the one of its time, else the last."""
+    """The context goes to the launch that it was written for: the only one, the one of its time, else the
+    last."""
     if context is None or not runs:
         return tuple(None for _ in runs)
     chosen = len(runs) - 1

@@ -117,7 +117,8 @@ def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
         ),
         model_path=facts["model_in_log"],
         ranks=tuple(facts["ranks"]),
-        server_args=tuple(Argument(name, load(value), raw, literal) for name, value, raw, literal in arguments),
+        server_args=tuple(Argument(name, load(value), raw, literal) for name, value, raw,
+        literal in arguments),
         server_args_line=facts["server_args_line"],
         server_args_complete=facts["server_args_complete"],
         env=tuple(EnvVar(name, value, line) for name, value, origin, line in env if origin == "log"),
@@ -147,7 +148,8 @@ def _events(
     events: list[Event] = []
     milestones: list[Milestone] = []
     for row in rows.of(
-        "SELECT kind, position, name, type, fingerprint, message, line, last_line, count, rank, ranks, benign, logged_at, "
+        "SELECT kind, position, name, type, fingerprint, message, line, last_line, count, rank, ranks, "
+        "benign, logged_at, "
         "last_at, stage, role, role_reason, rule, excerpt, seconds, figures, traceback_text "
         "FROM events WHERE run_no = ? ORDER BY position"
     ):
@@ -161,7 +163,8 @@ def _events(
             continue
         events.append(
             Event(
-                fingerprint, kind, error_type, message, line, last_line, count, tuple(ranks), benign, at, last_at,
+                fingerprint, kind, error_type, message, line, last_line, count, tuple(ranks), benign, at,
+                last_at,
                 _stage(stage), EventRole(role), role_reason, rule, excerpt, frames[position], text or "",
             )
         )  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NewType
 
 from logscope.context import Context
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json, Outcome, Run, Stage
 
 RunId = NewType("RunId", str)

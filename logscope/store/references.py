@@ -48,7 +48,8 @@ def find_run(connection: DuckDBPyConnection, reference: str) -> int:
 
 def _newest(connection: DuckDBPyConnection, word: str) -> int:
     row = connection.execute(
-        f"SELECT run_no FROM runs WHERE {_NEWEST[word]} ORDER BY order_at DESC NULLS LAST, run_no DESC LIMIT 1"
+        f"SELECT run_no FROM runs WHERE {_NEWEST[word]} ORDER BY order_at DESC NULLS LAST, run_no DESC "
+        f"LIMIT 1"
     ).fetchone()
     if row is None:
         kind = word.removeprefix("last").lstrip("-")

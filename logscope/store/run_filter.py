@@ -41,7 +41,8 @@ class RunFilter:
 
 
 def read_when(text: str, now: datetime) -> datetime:
-    """A time (ISO 8601, local, no zone needed) or an age (``90m``, ``12h``, ``7d``, ``2w``). Raises UsageError."""
+    """A time (ISO 8601, local, no zone needed) or an age (``90m``, ``12h``, ``7d``, ``2w``). Raises
+    UsageError."""
     age = read_age(text)
     if age is not None:
         return now - age

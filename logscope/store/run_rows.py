@@ -17,15 +17,20 @@ from logscope.store.records import RunId
 from parsers.records import Argument, Event, Frame, Json, Milestone, Run, StageSpan
 
 RUN_COLUMNS = (
-    "run_no:i run_id:s log_id:s path:s ordinal:i first_line:i last_line:i label:s carrier:s outcome:s ready:b "
+    "run_no:i run_id:s log_id:s path:s ordinal:i first_line:i last_line:i label:s carrier:s outcome:s "
+    "ready:b "
     "stage:s reason:s started_at:t ready_at:t ended_at:t ready_seconds:f order_at:t order_from:s "
     "sglang_version:s version_in_log:s version_kind:s version_first:s version_last:s version_reason:s "
-    "model_path:s model_in_log:s model_key:s served_model_name:s port:i tp_size:i dp_size:i pp_size:i ep_size:i "
+    "model_path:s model_in_log:s model_key:s served_model_name:s port:i tp_size:i dp_size:i pp_size:i "
+    "ep_size:i "
     "nnodes:i quantization:s speculative_algorithm:s device:s host:s ranks:l server_args_line:i "
-    "server_args_complete:b root_type:s root_message:s root_line:i root_rank:s root_fingerprint:s root_reason:s "
+    "server_args_complete:b root_type:s root_message:s root_line:i root_rank:s root_fingerprint:s "
+    "root_reason:s "
     "root_ranks:l root_excerpt:s lines:i lines_understood:i lines_unknown:i lines_torn:i secrets_masked:i "
-    "parser_version:i fingerprint_version:i has_context:b argv:l env_known:b sglang_commit:s kernel:s image:s "
-    "driver:s gpus:l context_host:s context_version:s context_start:t context_end:t exit_code:i exit_signal:s "
+    "parser_version:i fingerprint_version:i has_context:b argv:l env_known:b sglang_commit:s kernel:s "
+    "image:s "
+    "driver:s gpus:l context_host:s context_version:s context_start:t context_end:t exit_code:i "
+    "exit_signal:s "
     "ended_cleanly:b argv_key:s args_key:s"
 )
 _CLEAN_ENDS = ("drained", "shutdown")
@@ -63,7 +68,8 @@ class RunTables:
             "events",
             key
             + "position:i kind:s name:s level:s type:s fingerprint:s message:s line:i last_line:i count:i "
-            "rank:s ranks:l benign:b logged_at:t last_at:t stage:s role:s role_reason:s rule:s excerpt:s seconds:f "
+            "rank:s ranks:l benign:b logged_at:t last_at:t stage:s role:s role_reason:s rule:s excerpt:s "
+            "seconds:f "
             "figures:s traceback_text:s",
         )
         self.tracebacks = TableRows(
@@ -148,10 +154,12 @@ def _run_row(run: Run, context: Context | None, place: Place) -> tuple[object, .
     return (
         place.run_no, str(place.run_id), place.log_id, place.path, run.ordinal, run.first_line, run.last_line,
         run.label, run.carrier, str(run.outcome), run.ready, run.stage and str(run.stage), run.reason,
-        run.started_at, run.ready_at, run.ended_at, _seconds(run.started_at, run.ready_at), order_at, order_from,
+        run.started_at, run.ready_at, run.ended_at, _seconds(run.started_at, run.ready_at), order_at,
+        order_from,
         surroundings.sglang_version or version.version, version.version, version.kind, version.first,
         version.last, version.reason, known.model, run.model_path, model_key(known.model),
-        known.text("served_model_name"), known.number("port"), known.number("tp_size"), known.number("dp_size"),
+        known.text("served_model_name"), known.number("port"), known.number("tp_size"),
+        known.number("dp_size"),
         known.number("pp_size"), known.number("ep_size"), known.number("nnodes"), known.text("quantization"),
         known.text("speculative_algorithm"), known.text("device"), surroundings.host, run.ranks,
         run.server_args_line, run.server_args_complete, root and root.type, root and root.message,
@@ -200,7 +208,8 @@ def order_of(run: Run, context: Context | None, place: Place) -> tuple[datetime 
 
 
 def zone_of(run: Run, context: Context | None) -> timedelta | None:
-    """Printed times minus UTC, to a quarter of an hour; None when one of the two is missing or they contradict."""
+    """Printed times minus UTC, to a quarter of an hour; None when one of the two is missing or they
+    contradict."""
     if run.started_at is None or context is None or context.start_time is None:
         return None
     quarters = round((run.started_at - context.start_time) / timedelta(minutes=15))
@@ -255,6 +264,7 @@ def _milestone_row(milestone: Milestone) -> tuple[object, ...]:
 
 def _stage_row(span: StageSpan) -> tuple[object, ...]:
     return (
-        str(span.stage), span.rank, span.began_at, span.ended_at, span.first_line, span.last_line, span.seconds,
+        str(span.stage), span.rank, span.began_at, span.ended_at, span.first_line, span.last_line,
+        span.seconds,
         span.complete, span.mem_gb, span.avail_gb,
     )  # fmt: skip

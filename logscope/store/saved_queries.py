@@ -6,11 +6,11 @@ The first lines of a file that begin with ``--`` say what it answers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.config import config_dir
 from logscope.errors import QueryError, UsageError
+from parsers.lazy_dataclass import dataclass
 
 _PACKAGED = Path(__file__).with_name("saved")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}\Z")

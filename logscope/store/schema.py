@@ -39,7 +39,8 @@ def create(connection: DuckDBPyConnection, is_kept: bool = True) -> None:
     if is_kept:
         _comment_views(connection)
     connection.execute(
-        "INSERT INTO meta VALUES ('program', 'logscope'), ('schema_version', ?), ('salt', ?), ('created_at', ?)",
+        "INSERT INTO meta VALUES ('program', 'logscope'), ('schema_version', ?), ('salt', ?), "
+        "('created_at', ?)",
         [
             str(VERSION),
             secrets.token_hex(16) if is_kept else "",

@@ -1,4 +1,5 @@
-"""docs/schema.md, made from the comments of the schema: ``python -m logscope.store.schema_text > docs/schema.md``."""
+"""docs/schema.md, made from the comments of the schema: ``python -m logscope.store.schema_text >
+docs/schema.md``."""
 
 from __future__ import annotations
 
@@ -61,11 +62,13 @@ def _section(connection: DuckDBPyConnection, name: str) -> str:
         {"name": name},
     ).fetchone()
     columns = connection.execute(
-        "SELECT column_name, data_type, comment FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index",
+        "SELECT column_name, data_type, comment FROM duckdb_columns() WHERE table_name = ? ORDER BY "
+        "column_index",
         [name],
     ).fetchall()
     rows = "\n".join(f"| `{column}` | {kind} | {comment} |" for column, kind, comment in columns)
-    return f"### {name}\n\n{meaning[0] if meaning else ''}.\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n"
+    said = meaning[0] if meaning else ""
+    return f"### {name}\n\n{said}.\n\n| column | type | meaning |\n|---|---|---|\n{rows}\n"
 
 
 if __name__ == "__main__":

@@ -45,8 +45,10 @@ def thinned_series(connection: DuckDBPyConnection, run_id: str, metric: str, poi
             WHERE run_no = (SELECT run_no FROM runs WHERE run_id = $run) AND kind = '{kind}'
                   AND logged_at IS NOT NULL AND {metric} IS NOT NULL
         ), bounds AS (SELECT min(t) AS t0, greatest((max(t) - min(t)) / $points, 1e-6) AS width FROM lines),
-        cut AS (SELECT least(floor((t - t0) / width), $points - 1)::BIGINT AS slice, v, width FROM lines, bounds)
-        SELECT slice, any_value(width), quantile_cont(v, [0.1, 0.5, 0.9]), count(*) FROM cut GROUP BY slice ORDER BY slice
+        cut AS (SELECT least(floor((t - t0) / width), $points - 1)::BIGINT AS slice, v, width FROM lines,
+        bounds)
+        SELECT slice, any_value(width), quantile_cont(v, [0.1, 0.5, 0.9]), count(*) FROM cut GROUP BY slice
+        ORDER BY slice
         """,
         {"run": run_id, "points": max(1, points)},
     ).fetchall()

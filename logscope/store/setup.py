@@ -1,7 +1,8 @@
 """How far two runs are from each other, in numbers for the choice and in words for people.
 
 Coarse facts (model, layout, device ...) are weighed over the good runs of a deployment; for the few nearest
-the changed arguments, variables and config keys are counted. Weights say how much a difference spoils a comparison.
+the changed arguments, variables and config keys are counted. Weights say how much a difference spoils a
+comparison.
 """
 
 from __future__ import annotations

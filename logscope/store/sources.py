@@ -13,7 +13,8 @@ from logscope.errors import SourceError
 STDIN = "-"
 LOG_NAMES = (".log", ".txt", ".out", ".err", ".jsonl", ".ndjson")
 PACKED_NAMES = (".gz", ".zst", ".xz")
-"""A folder may hold anything; only files with these endings (or none of them: see `_looks_like_a_log`) are tried."""
+"""A folder may hold anything; only files with these endings (or none of them: see `_looks_like_a_log`) are
+tried."""
 
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", ".git", ".hg", ".venv", "venv"}
 
@@ -77,7 +78,7 @@ def _in_folder(folder: Path, word: str) -> Iterator[Source]:
 
 
 def _by_glob(pattern: str, word: str) -> Iterator[Source]:
-    names = sorted(glob.glob(pattern, recursive=True))
+    names = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - any pattern, also an absolute one
     if not names:
         raise SourceError(f"{word}: no file fits this pattern")
     for name in names:
@@ -101,7 +102,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _absolute(path: Path) -> str:
     """Without ``..``, so that one file has one name; links are kept."""
-    return os.path.abspath(path)
+    return os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
 
 
 def _looks_like_a_log(name: str) -> bool:

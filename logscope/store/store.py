@@ -47,12 +47,14 @@ class Store:
 
     @classmethod
     def in_memory(cls) -> Store:
-        """An empty store that is gone with this object. Its secret masks have no salt: same bytes, same masks."""
+        """An empty store that is gone with this object. Its secret masks have no salt: same bytes, same
+        masks."""
         return cls(Database(None))
 
     @classmethod
     def copy_in_memory(cls, path: str | Path) -> Store:
-        """A store in memory that knows the runs of the one at `path` (without their batch and access rows)."""
+        """A store in memory that knows the runs of the one at `path` (without their batch and access
+        rows)."""
         from logscope.store.overlay import copied
 
         return cls(copied(Path(path).expanduser().absolute()))
@@ -232,7 +234,8 @@ class Store:
             return env_history(connection, name)
 
     def error_past(self, words: str) -> Sequence[ErrorPast]:
-        """The errors of this fingerprint or with these words, with the runs they stand in. Raises RunNotFound."""
+        """The errors of this fingerprint or with these words, with the runs they stand in. Raises
+        RunNotFound."""
         from logscope.store.value_history import error_history_of
 
         with self._database.reading() as connection:
@@ -241,7 +244,8 @@ class Store:
     def export(
         self, folder: Path, file_format: str, reference: str | None = None
     ) -> Sequence[tuple[Path, int]]:
-        """Writes every table (of one run where `reference` names one) to a file each; (file, rows) of them."""
+        """Writes every table (of one run where `reference` names one) to a file each; (file, rows) of
+        them."""
         from logscope.store.exporting import export_tables
 
         return export_tables(self._database, folder, file_format, reference)

@@ -51,7 +51,8 @@ class Surroundings:
 
 
 def gather(path: str, given: GivenFiles) -> Surroundings:
-    """The context of the log at `path` (``-`` has none of its own). Raises SourceError for an unreadable file."""
+    """The context of the log at `path` (``-`` has none of its own). Raises SourceError for an unreadable
+    file."""
     seen = hashlib.sha256()
     context: Context | None = None
     beside = None if path == "-" else context_path(Path(path))

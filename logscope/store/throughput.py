@@ -48,7 +48,8 @@ FROM (
     LEFT JOIN (
         SELECT run_no, count(*) AS decode_lines,
                arg_max(gen_throughput, line) FILTER (gen_throughput IS NOT NULL) AS gen_last,
-               quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS gen, quantile_cont(accept_len, 0.5) AS accept_length,
+               quantile_cont(gen_throughput, [0.1, 0.5, 0.9]) AS gen, quantile_cont(accept_len,
+               0.5) AS accept_length,
                avg(cuda_graph::INTEGER) AS cuda_graph_share, max(running_req) AS running_max,
                max(queue_req) AS decode_queue, max(token_usage) AS decode_usage
         FROM decode_lines WHERE run_no {_THESE} GROUP BY run_no

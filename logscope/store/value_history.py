@@ -103,7 +103,8 @@ def env_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
 
 def _spans(connection: DuckDBPyConnection, values: str, name: str) -> list[ValueSpan]:
     rows = connection.execute(
-        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, r.run_id, "
+        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, "
+        "r.run_id, "
         f"r.order_at, r.sglang_version, {GOOD}, r.outcome IN ('failed', 'killed', 'hung') "
         f"FROM ({values}) v JOIN runs r USING (run_no) ORDER BY deployment, r.order_at, r.run_no",
         {"name": name},
@@ -139,7 +140,8 @@ def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPa
         else "contains(lower(concat_ws(': ', e.type, e.message)), lower($words))"
     )
     rows = connection.execute(
-        "SELECT e.fingerprint, any_value(e.level), arg_max(e.type, r.order_at), arg_max(e.message, r.order_at) "
+        "SELECT e.fingerprint, any_value(e.level), arg_max(e.type, r.order_at), arg_max(e.message, "
+        "r.order_at) "
         f"FROM events e JOIN runs r USING (run_no) WHERE e.kind <> 'milestone' AND {fits} "
         "GROUP BY e.fingerprint ORDER BY max(r.order_at) DESC NULLS LAST, e.fingerprint LIMIT 20",
         {"words": words},
@@ -170,8 +172,10 @@ def _error_past(
     connection: DuckDBPyConnection, fingerprint: str, level: str, error_type: str | None, message: str
 ) -> ErrorPast:
     rows = connection.execute(
-        "SELECT r.run_id, r.order_at, r.sglang_version, r.model_path, r.outcome, e.role, e.line, e.count, r.path "
-        "FROM events e JOIN runs r USING (run_no) WHERE e.fingerprint = ? ORDER BY r.order_at, r.run_no, e.line",
+        "SELECT r.run_id, r.order_at, r.sglang_version, r.model_path, r.outcome, e.role, e.line, e.count, "
+        "r.path "
+        "FROM events e JOIN runs r USING (run_no) WHERE e.fingerprint = ? ORDER BY r.order_at, r.run_no, "
+        "e.line",
         [fingerprint],
     ).fetchall()
     occurrences = tuple(Occurrence(RunId(row[0]), *row[1:]) for row in rows)

@@ -39,7 +39,10 @@ def launch_log(
     if error is not None:
         lines += _failure(clock, error)
     if stopped:
-        lines += [f"{clock} INFO:     Shutting down", f"{clock} SIGTERM received. Draining requests and shutting down..."]
+        lines += [
+            f"{clock} INFO:     Shutting down",
+            f"{clock} SIGTERM received. Draining requests and shutting down...",
+        ]
     return "\n".join(lines) + "\n"
 
 

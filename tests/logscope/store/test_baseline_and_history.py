@@ -122,7 +122,11 @@ def test_a_run_without_an_args_line_is_placed_by_its_command_line(story: Story, 
     story.launch("other", model_path="/models/huge", served_model_name="huge", port=31000)
     usage = "usage: launch_server.py [-h] --model-path MODEL_PATH\nlaunch_server.py: error: unrecognized arguments: --tpp 1\n"
     log = write_log(
-        tmp_path / "typo.log", usage, argv=[*argv, "--tpp", "1"], start_time="2026-02-03T09:00:00+00:00", exit_code=2
+        tmp_path / "typo.log",
+        usage,
+        argv=[*argv, "--tpp", "1"],
+        start_time="2026-02-03T09:00:00+00:00",
+        exit_code=2,
     )
     story.store.ingest([log])
     bad = story.store.load(str(log))
@@ -200,7 +204,11 @@ def test_usual_is_the_spread_of_good_runs_of_the_same_setup_before(story: Story)
 
     assert len(usual.runs) == 3
     assert usual.gen_throughput is not None
-    assert (usual.gen_throughput.low, usual.gen_throughput.median, usual.gen_throughput.high) == (102.5, 103.5, 104.5)
+    assert (usual.gen_throughput.low, usual.gen_throughput.median, usual.gen_throughput.high) == (
+        102.5,
+        103.5,
+        104.5,
+    )
     assert len(story.store.usual(bad.run_id, before=False).runs) == 4
     assert set(usual.stage_seconds) >= {"load"}
 
@@ -222,7 +230,10 @@ def test_argument_history_tells_spans(story: Story) -> None:
 
     spans = story.store.argument_history("--tp-size")
 
-    assert [(span.value, span.runs, span.good, span.bad) for span in spans] == [("1", 2, 2, 0), ("2", 1, 0, 1)]
+    assert [(span.value, span.runs, span.good, span.bad) for span in spans] == [
+        ("1", 2, 2, 0),
+        ("2", 1, 0, 1),
+    ]
 
 
 def test_versions_are_ordered_by_number() -> None:

@@ -16,8 +16,8 @@ from logscope.store.ingest_report import IngestStatus
 from tests.logscope.store.launches import SAMPLES, START, launch_log, write_log
 
 
-def statuses(store: Store, *paths: str | Path, **how: bool) -> list[str]:
-    return [path.status.value for path in store.ingest(list(paths), **how).paths]
+def statuses(store: Store, *paths: str | Path) -> list[str]:
+    return [path.status.value for path in store.ingest(list(paths)).paths]
 
 
 @pytest.fixture
@@ -54,7 +54,10 @@ def test_one_log_under_two_names_is_one_run_with_two_sources(store: Store, tmp_p
 def test_the_id_is_the_same_in_every_store_and_in_memory(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.log", launch_log())
 
-    ids = [store.ingest([log]).runs for store in (Store.open(tmp_path / "1.duckdb"), Store.open(tmp_path / "2.duckdb"))]
+    ids = [
+        store.ingest([log]).runs
+        for store in (Store.open(tmp_path / "1.duckdb"), Store.open(tmp_path / "2.duckdb"))
+    ]
     memory = Store.in_memory().ingest([log]).runs
 
     assert ids[0] == ids[1] == memory
@@ -173,7 +176,9 @@ def test_a_context_that_came_later_is_taken_up(store: Store, tmp_path: Path) -> 
 
 
 def test_files_given_by_hand_win_over_the_context_file(store: Store, tmp_path: Path) -> None:
-    log = write_log(tmp_path / "a.log", launch_log(), env={"A": "1"}, model_configs={"target": {"vocab_size": 1}})
+    log = write_log(
+        tmp_path / "a.log", launch_log(), env={"A": "1"}, model_configs={"target": {"vocab_size": 1}}
+    )
     (tmp_path / "draft.json").write_text('{"vocab_size": 2, "rope": {"type": "x"}}')
     (tmp_path / "vars.env").write_text("# set by hand\nexport A='2'\nB=3\n")
 
@@ -182,7 +187,10 @@ def test_files_given_by_hand_win_over_the_context_file(store: Store, tmp_path: P
     context = store.load("last").context
     assert context is not None
     assert context.env == {"A": "2", "B": "3"}
-    assert context.model_configs == {"target": {"vocab_size": 1}, "draft": {"vocab_size": 2, "rope": {"type": "x"}}}
+    assert context.model_configs == {
+        "target": {"vocab_size": 1},
+        "draft": {"vocab_size": 2, "rope": {"type": "x"}},
+    }
     assert context.config_origin == {"target": "launch", "draft": "given"}
 
 
@@ -293,7 +301,9 @@ def test_standard_input_is_taken_in(tmp_path: Path) -> None:
     assert Store.open(store).load("-").throughput.decode_lines == 2
 
 
-def test_lines_of_a_huge_log_wait_beside_the_store_and_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_a_huge_log_wait_beside_the_store_and_arrive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from logscope.store import waiting_rows
 
     monkeypatch.setattr(waiting_rows, "ROW_GROUP", 50)

@@ -37,7 +37,9 @@ def many_logs(folder: Path, count: int, decode: int = 20) -> list[Path]:
 def test_a_held_lock_is_waited_for_and_then_its_holder_is_named(tmp_path: Path) -> None:
     path = tmp_path / "s.duckdb"
     Store.open(path).ingest([write_log(tmp_path / "a.log", launch_log())])
-    hold = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
+    hold = (
+        f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
@@ -98,7 +100,10 @@ def test_a_killed_ingest_leaves_whole_runs_only(tmp_path: Path, delay: float) ->
     path = tmp_path / "s.duckdb"
     logs = many_logs(tmp_path / "logs", 40, decode=50)
     writer = subprocess.Popen(
-        logscope("ingest", *logs, "--db", path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        logscope("ingest", *logs, "--db", path),
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     time.sleep(delay)
     writer.send_signal(signal.SIGKILL)

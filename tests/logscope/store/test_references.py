@@ -16,13 +16,19 @@ from tests.logscope.store.launches import START, launch_log, write_log
 def store(tmp_path: Path) -> Store:
     store = Store.open(tmp_path / "s.duckdb")
     write_log(tmp_path / "good.log", launch_log())
-    write_log(tmp_path / "bad.log", launch_log(START + timedelta(hours=1), ready=False, error="ValueError: no"))
-    write_log(tmp_path / "two.log", launch_log(START + timedelta(hours=2)) + launch_log(START + timedelta(hours=3)))
+    write_log(
+        tmp_path / "bad.log", launch_log(START + timedelta(hours=1), ready=False, error="ValueError: no")
+    )
+    write_log(
+        tmp_path / "two.log", launch_log(START + timedelta(hours=2)) + launch_log(START + timedelta(hours=3))
+    )
     store.ingest([tmp_path / "good.log", tmp_path / "bad.log", tmp_path / "two.log"])
     return store
 
 
-def test_ids_prefixes_paths_and_words_name_runs(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_prefixes_paths_and_words_name_runs(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad = store.load(str(tmp_path / "bad.log"))
     monkeypatch.chdir(tmp_path)
 
