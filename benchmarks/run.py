@@ -14,6 +14,7 @@ lnav and polars take part when they are installed (`--python` names another inte
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
@@ -61,13 +62,13 @@ class Bench:
     def store(self, name: str) -> Path:
         return self.folder / f"{name}.duckdb"
 
-    def launches(self) -> list[Path]:
-        """Two short logs."""
-        logs = [self.folder / f"launch{seed}.log" for seed in (1, 2)]
-        for seed, path in enumerate(logs, start=1):
-            if not path.exists():
-                make_log(path, Options(1_000_000, seed=seed))
-        return logs
+    def large_store(self) -> Path:
+        """A store of 5,000 runs, built anew once in each call of this script."""
+        store = self.store("large")
+        if not store.exists():
+            words = [sys.executable, str(HERE / "store.py"), "build", str(store), "--batch-rows", "500000"]
+            subprocess.run(words, check=True, capture_output=True)
+        return store
 
     def ingest(self, name: str, *logs: Path) -> Contender:
         """`logscope ingest` into a store that holds no run each time."""
@@ -128,12 +129,9 @@ def compare(bench: Bench) -> None:
 
 
 def start_up(bench: Bench) -> None:
-    """Short commands against the interpreter and DuckDB alone."""
-    logs = bench.launches()
-    store = bench.store("start-up")
-    store.unlink(missing_ok=True)
-    words = [*LOGSCOPE, "ingest", *map(str, logs), "--db", str(store)]
-    subprocess.run(words, check=True, capture_output=True)
+    """Short commands against the interpreter and DuckDB alone, on a store of 5,000 runs."""
+    store = bench.large_store()
+    good, bad = (hashlib.md5(number).hexdigest()[:16] for number in (b"4940", b"4920"))
     contenders = [
         Contender("python -c pass", (sys.executable, "-c", "pass")),
         Contender("logscope --help", (*LOGSCOPE, "--help")),
@@ -141,12 +139,25 @@ def start_up(bench: Bench) -> None:
         Contender("python -c 'import duckdb'", (sys.executable, "-c", "import duckdb")),
         Contender(
             "logscope diff, two stored runs",
-            (*LOGSCOPE, "diff", *map(str, logs), "--db", str(store)),
+            (*LOGSCOPE, "diff", good, bad, "--db", str(store)),
             codes=(0, 1),
         ),
         Contender("logscope runs", (*LOGSCOPE, "runs", "--db", str(store))),
     ]
-    _table(in_turn(contenders, max(bench.repeat, 7)), contenders[0].name, 0)
+    costs = in_turn(contenders, max(bench.repeat, 7))
+    _table(costs, contenders[0].name, 0)
+    duckdb, diff = (median(costs[contenders[place].name]).cpu for place in (3, 4))
+    _say(f"diff of two stored runs = {diff / duckdb:.1f} x import duckdb")
+
+
+def paint(bench: Bench) -> None:
+    """First paint of the run list of 5,000 runs against an app without a widget."""
+    store = str(bench.large_store())
+    contenders = [
+        Contender("an empty Textual app", (sys.executable, PEERS, "empty-app", store)),
+        Contender("run list of 5,000 runs", (sys.executable, PEERS, "run-list", store)),
+    ]
+    _table(in_turn(contenders, max(bench.repeat, 5)), contenders[0].name, 0)
 
 
 PARTS: dict[str, Callable[[Bench], None]] = {
@@ -154,6 +165,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "dirty": dirty,
     "diff": compare,
     "start-up": start_up,
+    "paint": paint,
 }
 
 
@@ -210,7 +222,8 @@ def main() -> None:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(ROOT)
-    (given.folder / "empty.duckdb").unlink(missing_ok=True)  # the schema may have changed since
+    for name in ("empty", "large"):  # the schema may have changed since
+        (given.folder / f"{name}.duckdb").unlink(missing_ok=True)
     bench = Bench(given.folder, given.size, given.repeat, _interpreter_with_polars(given.python))
     _say(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     for name in given.parts or PARTS:
