@@ -6,11 +6,12 @@ that it belongs to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
 from parsers.launches import RunBuilder
+from parsers.lazy_dataclass import dataclass
 from parsers.pieces import Piece, decode_line, pieces_of
 from parsers.plain import Plain, PlainLines
 from parsers.records import Line
@@ -349,6 +350,7 @@ class CarefulReader:
         likely = [
             one for one in builders if one.is_likely and (one.has_errors or one.first_own_at is not None)
         ]
+        likely = likely or [one for one in builders if one.is_near and one.has_errors]
         if not likely:
             return []
         chosen = max(likely, key=lambda one: one.lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from parsers.lazy_dataclass import dataclass
 
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z|[+-]\d\d:?\d\d)?"
 BRACKET_TIME = r"\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d"

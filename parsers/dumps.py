@@ -6,11 +6,12 @@ crashed become the frames of its error; printed requests are quoted text and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import regex
 
 from parsers.candidates import Candidate
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Frame, Line
 
 MAX_STACK_LINES = 600

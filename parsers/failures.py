@@ -8,7 +8,7 @@ ended is judged in `conclude` from everything that was seen (`parsers.root`, `pa
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import regex
@@ -16,6 +16,7 @@ import regex
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
 from parsers.dumps import PRINTED_STARTS, PrintedRequests, StackDumps
 from parsers.fingerprint import message_fingerprint
+from parsers.lazy_dataclass import dataclass
 from parsers.outcome import conclude, in_time_order
 from parsers.records import Conclusion, Line, Progress, Stage
 from parsers.rules.chains import (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
 from datetime import datetime
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.times import read_time
 
 _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"

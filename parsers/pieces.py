@@ -7,11 +7,11 @@ of a line (behind a bar or another process's output) becomes a piece of its own.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import regex
 
 from parsers.heads import DECORATION, Bar, find_bar, may_be_glued, split_glued
+from parsers.lazy_dataclass import dataclass
 
 MAX_PIECES = 20_000
 """Pieces of one physical line that are looked at; a file of one line with only bars has more."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Milestone, Stage, StageSpan
 from parsers.times import given_out, is_dated
 

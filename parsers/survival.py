@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from parsers.candidates import Candidate, Occurrence
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Milestone, Progress, Stage
 from parsers.rules.chains import is_of_request
 from parsers.rules.message_rule import Weight

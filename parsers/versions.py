@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import resources
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.records import VersionGuess
 
 _VERSION = (

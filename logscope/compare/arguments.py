@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from logscope.compare import noise
 from logscope.compare.command_line import typed_arguments
@@ -11,6 +10,7 @@ from logscope.compare.origins import argument_life, argument_origins, renamed_ar
 from logscope.compare.records import ArgumentChange, Change, Origin
 from logscope.compare.values import element_note, is_same
 from logscope.store.records import StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 _MANY_UNKNOWN_FIELDS = 5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from logscope.store.records import StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Event, EventRole, Frame, Json, RootError, Stage
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")

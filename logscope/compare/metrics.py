@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from logscope.compare.bootstrap import ratio_interval
 from logscope.compare.peers import Peers
 from logscope.compare.records import MetricChange
 from logscope.store.records import Bucket, StoredRun, Throughput
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Milestone
 
 _SHARDS = re.compile(r"\| ?\d+/(\d+) \[")

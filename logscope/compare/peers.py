@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from logscope.store.interface import RunHistory
 from logscope.store.records import RunFacts, StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Outcome
 
 _STRAY = 0.08

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from logscope.store.records import Baseline, RunId, Spread, StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json, Stage
 
 

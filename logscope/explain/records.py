@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from logscope.compare.records import Evidence, RunDiff
 from logscope.store.records import Contrast, Seen
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.compare.clues import Clues, clues_of
@@ -15,6 +14,7 @@ from logscope.knowledge.atlas import AtlasMatch, atlas, match, user_rules_path
 from logscope.knowledge.records import ValidationFinding
 from logscope.store.interface import RunHistory
 from logscope.store.records import Seen, StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 _CLOSE = 1.3

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from logscope.errors import SourceError
 from logscope.knowledge.records import AtlasRemedy, AtlasRule
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Event, EventRole, Frame, Json, Run
 
 RULES_FILE = "rules.json"

@@ -7,7 +7,6 @@ good release is the same, and what differs between the two. A doubt ends in ``un
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from logscope.knowledge.parser_errors import parser_finding
 from logscope.knowledge.periods import in_words
 from logscope.knowledge.records import Gate, ValidationFinding
 from logscope.knowledge.site_records import FATAL, SiteFact
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from parsers.records import Frame

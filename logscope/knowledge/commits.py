@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

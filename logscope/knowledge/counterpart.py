@@ -7,12 +7,12 @@ a check that moved is. The difference: after a move the old place no longer has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.likeness import alike
 from logscope.knowledge.site_records import FATAL, SiteFact, Wording
 from logscope.knowledge.wording import MIN_LITERAL
+from parsers.lazy_dataclass import dataclass
 
 LIKE = 0.65
 """Least share of common words of two wordings of one check in one function."""

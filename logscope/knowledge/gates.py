@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from logscope.knowledge.arguments import argument_fact, argument_life, flags_of
@@ -13,6 +12,7 @@ from logscope.knowledge.environment import UNSET, boolean, env_default, env_life
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.records import Gate
 from logscope.knowledge.site_records import Guarded, SiteFact
+from parsers.lazy_dataclass import dataclass
 
 _AVOIDS = {"true": "false", "false": "true"}
 _COMPARED = {"==": "!=", "!=": "==", ">": "<=", ">=": "<", "<": ">=", "<=": ">"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from logscope.config import knowledge_dir
 from logscope.knowledge.catalogue import Catalogue
 from logscope.knowledge.pack_format import PackError
 from logscope.knowledge.versions import newest_not_above
+from parsers.lazy_dataclass import dataclass
 
 PACKAGED = Path(__file__).parent / "data" / "sglang.facts"
 SUFFIX = ".facts"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from logscope.knowledge.library import ReleaseView
@@ -24,6 +23,7 @@ from logscope.knowledge.wording import (
     split_head,
     word_hashes,
 )
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from parsers.records import Frame

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # only names of annotations: facts can be asked for without loading the parsers
     from parsers.records import Frame, Json

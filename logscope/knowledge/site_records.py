@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from parsers.lazy_dataclass import dataclass
 
 KINDS = ("raise", "assert", "exit", "error", "warning", "info")
 FATAL = frozenset({"raise", "assert", "exit"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from logscope.record.accelerators import Gpu, read_devices
 from logscope.record.check_files import file_findings
@@ -15,6 +14,7 @@ from logscope.record.check_packages import package_findings
 from logscope.record.check_rules import rule_findings
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.store.interface import RunHistory
+from parsers.lazy_dataclass import dataclass
 
 _ORDER = tuple(Severity)
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.explain.records import Remedy
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.record.models import FLAGS, ModelFolder, cache_folder, model_folders
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 _WEIGHT_SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".gguf")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from logscope.compare import noise
 from logscope.compare.command_line import typed_arguments
@@ -13,6 +12,7 @@ from logscope.explain.records import Remedy
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.store.interface import RunHistory
 from logscope.store.records import RunFacts, StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json, Outcome
 
 _MOST_FAILURES = 5

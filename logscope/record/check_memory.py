@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from logscope.explain.records import Remedy
 from logscope.record.accelerators import Gpu
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.record.models import list_files, model_folders
 from logscope.store.records import StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 _GB = float(1 << 30)

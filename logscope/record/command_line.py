@@ -9,8 +9,9 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from parsers.lazy_dataclass import dataclass
 
 _ASSIGNMENT = re.compile(r"\A[A-Za-z_][A-Za-z0-9_]*=")
 _PYTHON = re.compile(r"\Apython(?:\d+(?:\.\d+)?)?\Z")

@@ -6,9 +6,9 @@ The file may not exist yet, may be cut off and written anew, or be replaced by a
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from parsers.lazy_dataclass import dataclass
 from parsers.log import LogReader
 from parsers.records import Run
 

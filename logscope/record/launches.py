@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from logscope.context import Context, context_path, read_context
 from logscope.errors import LogScopeError, SourceError
 from logscope.record.changes import ChangeSet, LaunchChange, LaunchSpec, spec_of
 from logscope.record.environment import kept_environment
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from logscope.compare.records import RunDiff

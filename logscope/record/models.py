@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.context import WeightFile
 from logscope.record.command_line import Command
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 FLAGS = {

@@ -11,9 +11,10 @@ import fcntl
 import os
 import struct
 import termios
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from logscope.record.pump import Stream
+from parsers.lazy_dataclass import dataclass
 
 _PIPE_BYTES = 1 << 20
 """A roomy pipe: the command need not wait for a short pause of its recorder."""

@@ -6,8 +6,9 @@ import contextlib
 import ctypes
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
+
+from parsers.lazy_dataclass import dataclass
 
 _PR_SET_PDEATHSIG = 1
 

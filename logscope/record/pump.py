@@ -9,7 +9,8 @@ import os
 import select
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from parsers.lazy_dataclass import dataclass
 
 _BLOCK = 1 << 16
 _SAFE_WRITE = 4096

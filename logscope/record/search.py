@@ -9,8 +9,9 @@ cause among n costs about log2(n) + 1 tries, a pair twice that.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from parsers.lazy_dataclass import dataclass
 
 
 class Verdict(StrEnum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from logscope.record.environment import Masker, local_salt
 from logscope.record.launch import Ended, Launch
 from logscope.record.pump import LogFile
 from logscope.record.surroundings import Surroundings, Watched
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

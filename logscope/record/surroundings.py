@@ -10,7 +10,6 @@ import platform
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from logscope.record.environment import Masker, kept_environment
 from logscope.record.machine import image, kernel, machine_facts, steady
 from logscope.record.models import list_files, model_folders
 from logscope.record.packages import read_installed
+from parsers.lazy_dataclass import dataclass
 
 _JOIN_SECONDS = 10.0
 """How long the end of a launch waits for facts that are still being collected."""

@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.context import context_path
@@ -27,6 +26,7 @@ from logscope.record.ports import wait_for_port
 from logscope.record.processes import descendants, send
 from logscope.record.surroundings import Surroundings, Watched
 from parsers.fingerprint import fingerprint
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Outcome, Run
 
 MARK = "LOGSCOPE_TRY"

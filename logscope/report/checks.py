@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from logscope.compare.records import RunDiff
 from logscope.report.outline import Row, same_section, sections
+from parsers.lazy_dataclass import dataclass
 
 GROUPS = ("args", "env", "versions", "host", "configs", "files", "validations", "stages", "throughput")
 """Each has at least one check, so that a report without differences still lists what was looked at."""

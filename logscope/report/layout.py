@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from logscope.report.harmless import cells
 from logscope.report.outline import Row
+from parsers.lazy_dataclass import dataclass
 
 WIDTH = 80
 """Columns of a text report."""

@@ -7,7 +7,6 @@ Signs: ``+`` added, ``-`` gone, ``~`` changed, ``=`` same, ``!`` error, ``?`` no
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from logscope.compare.records import (
     ArgumentChange,
@@ -22,6 +21,7 @@ from logscope.compare.records import (
 )
 from logscope.report.harmless import folded, harmless, value_text
 from logscope.report.names import duration, figure
+from parsers.lazy_dataclass import dataclass
 from parsers.records import EventRole, Json
 
 SHOWN_ROWS = 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from logscope.compare.records import Evidence, RunDiff
 from logscope.explain.records import Cause, Explanation, Remedy
@@ -12,6 +11,7 @@ from logscope.report.cause_text import history_lines
 from logscope.store.records import StoredRun
 from logscope.tui.harmless import fit
 from logscope.tui.rows import Place, Row, Sign, Tone
+from parsers.lazy_dataclass import dataclass
 
 _TONES = {
     "+": Tone.GOOD,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import RLock
@@ -14,6 +13,7 @@ from logscope.errors import SourceError
 from logscope.tui.excerpt import Excerpt
 from logscope.tui.log_file import LogFile, never
 from logscope.tui.rows import Place
+from parsers.lazy_dataclass import dataclass
 
 MOST_OPEN = 8
 """Logs that are kept open at once."""

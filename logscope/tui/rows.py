@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from parsers.lazy_dataclass import dataclass
 
 
 class Sign(StrEnum):

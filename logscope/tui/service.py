@@ -6,7 +6,6 @@ Raises LogScopeError (a locked store, a run that is gone, a bad query); nothing 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -18,6 +17,7 @@ from logscope.tui.excerpt import Excerpt
 from logscope.tui.log_file import size_of
 from logscope.tui.logs import Logs
 from logscope.tui.rows import Place
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # the records cost as much as the first paint; every question imports what it needs
     from logscope.explain.records import Explanation

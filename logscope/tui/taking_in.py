@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -18,6 +17,7 @@ from typing import Any
 
 from logscope.errors import LogScopeError, StoreError
 from logscope.tui.log_file import size_of
+from parsers.lazy_dataclass import dataclass
 
 _PAUSE = 0.1
 """Seconds between two words on how far a log is."""

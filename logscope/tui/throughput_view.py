@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from logscope.store.records import Series, SetupSpread, StoredRun
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import regex
+
+from parsers.lazy_dataclass import dataclass
 
 PROBE_PATHS = frozenset(
     {

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import json
 import math
-from dataclasses import dataclass
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Argument, Json
 
 LONGEST_BANNER = 1 << 20

@@ -7,10 +7,11 @@ message or a benchmark client's ``Namespace(...)`` is none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.rules.args import Banner, read_call, read_dict, read_flat, read_json
 
 

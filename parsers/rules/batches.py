@@ -8,10 +8,11 @@ quotes such a line is none.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import regex
+
+from parsers.lazy_dataclass import dataclass
 
 PREFILL, DECODE = 0, 1
 """Codes of the ``kind`` column."""

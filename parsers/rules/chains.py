@@ -8,10 +8,10 @@ exception that carries it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Frame
 from parsers.rules.echoes import ECHO_RULES
 from parsers.rules.errors import CONNECTION_TYPES, CONSEQUENCE_TYPES, PROBE_TYPES, STOP_TYPES, WRAPPER_TYPES

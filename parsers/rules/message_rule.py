@@ -8,10 +8,11 @@ tests run. A pattern is never tried on more than ``MAX_BODY`` characters.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 import regex
+
+from parsers.lazy_dataclass import dataclass
 
 MAX_BODY = 3000
 """Characters of a line that the patterns see; longer lines are dumps of requests or arguments."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Stage
 
 

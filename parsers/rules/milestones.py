@@ -15,10 +15,10 @@ Only ``ready`` says that the server serves.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import regex
 
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Stage
 from parsers.rules.milestone_table import MILESTONES, MilestoneRule
 

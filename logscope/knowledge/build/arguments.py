@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from logscope.knowledge.build.reads import dotted, literal_repr
+from parsers.lazy_dataclass import dataclass
 
 ARGUMENTS_FILE = "srt/server_args.py"
 _FIELDS = "srt/arg_groups/fields/"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.knowledge.build.pack import write_facts
 from logscope.knowledge.build.release import FileCache, read_release
 from logscope.knowledge.build.sources import read_tree
+from parsers.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+
+from parsers.lazy_dataclass import dataclass
 
 ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}\Z")
 _ENV_HELPER = re.compile(r"env", re.IGNORECASE)

@@ -6,10 +6,10 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.errors import SourceError
+from parsers.lazy_dataclass import dataclass
 
 _SKIPPED = re.compile(r"(?:^|/)(?:tests?|benchmarks?|examples?|docs?|\.agents|__pycache__)(?:/|$)")
 _VERSION = re.compile(

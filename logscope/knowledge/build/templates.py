@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from parsers.lazy_dataclass import dataclass
 
 HOLE = None
 Part = str | None
