@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.store.records import RunId
+from parsers.lazy_dataclass import dataclass
 
 HEAD = 1 << 16
 """Bytes of the beginning that name a log at most."""

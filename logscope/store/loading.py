@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from logscope.store.identity import run_id
 from logscope.store.marks import put_marks_back
 from logscope.store.reading import ReadLog
 from logscope.store.run_rows import Place, RunTables, zone_of
+from parsers.lazy_dataclass import dataclass
 from parsers.records import PARSER_VERSION
 
 if TYPE_CHECKING:

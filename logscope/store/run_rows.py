@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from logscope.context import Context
@@ -14,6 +13,7 @@ from logscope.store.columns import TableRows, clean
 from logscope.store.json_paths import dump, flatten
 from logscope.store.nearness import values_key
 from logscope.store.records import RunId
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Argument, Event, Frame, Json, Milestone, Run, StageSpan
 
 RUN_COLUMNS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from logscope.errors import SourceError
+from parsers.lazy_dataclass import dataclass
 
 STDIN = "-"
 LOG_NAMES = (".log", ".txt", ".out", ".err", ".jsonl", ".ndjson")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from logscope.errors import RunNotFound
 from logscope.store.baseline import GOOD
 from logscope.store.past import seen_before
 from logscope.store.records import RunId, Seen
+from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

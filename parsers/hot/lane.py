@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from parsers.hot.access import AccessTaker
 from parsers.hot.heads import HeadLines, HeadTaker
 from parsers.hot.templates import Column, Template
 from parsers.hot.words import Buffer, Mask, Places, Text, word
+from parsers.lazy_dataclass import dataclass
 from parsers.rules.access import AccessLine
 
 BATCH_KEYS = (b"Decode b", b"Prefill ", b"Mixed ba")
