@@ -58,6 +58,8 @@ _CERTAIN = (
     "usage: launch_server.py",
 )
 """Begins of messages that only an SGLang server prints, and that are no milestones."""
+_NEAR = ("torch", "CUDA", "NCCL", "flashinfer", "triton", "transformers", "safetensors", "hipError")
+"""Words of the libraries beneath SGLang."""
 DRAFTED = frozenset(
     {
         "distributed-begin",
@@ -87,6 +89,8 @@ class RunBuilder:
     """Something that only SGLang prints was seen."""
     is_likely: bool = False
     """SGLang is named in a command, a path or an error."""
+    is_near: bool = False
+    """What SGLang stands on is named: an error in such a text can be the rest of a launch."""
     last_line: int = 0
     lines: int = 0
     understood: int = 0
@@ -301,6 +305,8 @@ class RunBuilder:
             self.is_certain = True
         if not self.is_likely and ("sglang" in text or "launch_server" in text):
             self.is_likely = True
+        if not self.is_near and any(word in text for word in _NEAR):
+            self.is_near = True
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
         ):

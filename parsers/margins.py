@@ -22,6 +22,9 @@ SHARE = 0.8
 def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
     """The margin of these lines as a pattern, or None where they have none."""
     filled = [line for line in lines if line.strip()]
+    indent = _common_indent(filled)
+    if indent:
+        return regex.compile(f"{indent}|\\s*+\\Z")
     fronts = [match[1] for match in map(_record().search, filled) if match is not None]
     shapes = Counter(map(_shape, filter(None, fronts)))
     if not shapes:
@@ -32,6 +35,17 @@ def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
     pattern = regex.compile(shape)
     behind = sum(pattern.match(line) is not None for line in filled)
     return pattern if behind >= SHARE * len(filled) else None
+
+
+def _common_indent(lines: Sequence[str]) -> str:
+    """The white space that every line begins with; lines of few words tell none."""
+    if len(lines) < MIN_RECORDS:
+        return ""
+    first = lines[0]
+    indent = first[: len(first) - len(first.lstrip())]
+    while indent and not all(line.startswith(indent) for line in lines):
+        indent = indent[:-1]
+    return indent
 
 
 def _shape(front: str) -> str:
@@ -60,5 +74,6 @@ def _record() -> regex.Pattern[str]:
     """A record of SGLang and the text in front of it."""
     return regex.compile(
         rf"\A([^\n]{{0,{LONGEST}}}?)"
-        r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
+        r"(?:\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
+        r"|\[gpu(?:_id)?=\d|INFO:     |Traceback \(most recent call last\):$)"
     )

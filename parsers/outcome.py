@@ -119,6 +119,12 @@ def _without_end(
     if leaked is not None and not _has_started_engine(progress):
         where = f"its leftovers were cleaned up (line {abs(leaked.last_line)})"
         return Outcome.KILLED, f"gone without a word in {_stage_word(progress)}; {where}"
+    routed = _router_line(progress)
+    if routed is not None:
+        return (
+            Outcome.UNKNOWN,
+            f"a router serves (line {abs(routed)}); how its servers ended is not in its log",
+        )
     if _has_served(progress):
         return Outcome.RUNNING, "serving, and the text just stops"
     return _before_ready(progress, last_work_at)
@@ -264,11 +270,18 @@ def _stage(progress: Progress, marks: Marks, *, is_cut: bool = False) -> Stage |
     reached = [m.stage for m in progress.milestones if not (is_cut and m.stage is Stage.SHUTDOWN)]
     if marks.own_ready is None:
         reached = [stage for stage in reached if stage not in (Stage.SERVING, Stage.SHUTDOWN)]
-        if _has_served(progress):
+        if _has_served(progress) or _router_line(progress) is not None:
             reached.append(Stage.SERVING)
     if not reached:
         return Stage.ARGS if progress.server_args_line is not None else None
     return max(reached, key=order.index)
+
+
+def _router_line(progress: Progress) -> int | None:
+    """Where a router without a server in its log says that it serves."""
+    if progress.server_args_line is not None or progress.batch_lines:
+        return None
+    return next((one.line for one in progress.milestones if one.name == "router-ready"), None)
 
 
 def _stage_word(progress: Progress) -> str:

@@ -230,3 +230,58 @@ def test_exit_status_and_silence_say_what_the_text_cannot(
 
     assert refined is expected, reason
     assert reason
+
+
+def test_a_router_that_serves_is_past_its_arguments_and_its_servers_are_unknown() -> None:
+    run = run_of("""
+        2026-02-03 04:00:01  INFO sglang_router_rs::server: src/server.rs:300: Starting router on 0.0.0.0:30000 | mode: Regular
+        2026-02-03 04:00:02  INFO sglang_router_rs::server: src/server.rs:500: Router ready | workers: ["http://w1:8000"]
+    """)  # noqa: E501
+
+    assert (run.outcome, run.ready, run.stage) == (Outcome.UNKNOWN, False, Stage.SERVING)
+    assert "a router serves (line 2)" in run.reason
+
+
+def test_an_error_of_one_request_with_the_group_around_it_leaves_a_ready_server_alone() -> None:
+    run = run_of("""
+        [2026-02-03 04:00:00] server_args=ServerArgs(model_path='/m/demo', tp_size=1)
+        [2026-02-03 04:00:53] The server is fired up and ready to roll!
+        [2026-02-03 04:01:08] ERROR:    Exception in ASGI application
+          + Exception Group Traceback (most recent call last):
+          |   File "/x/anyio/_backends/_asyncio.py", line 815, in __aexit__
+          |     raise BaseExceptionGroup(
+          | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+          +-+---------------- 1 ----------------
+            | Traceback (most recent call last):
+            |   File "/x/sglang/srt/entrypoints/http_server.py", line 200, in stream
+            |     yield out
+            | ValueError: the input is longer than the context
+            +------------------------------------
+    """)
+
+    assert (run.outcome, run.root_error) == (Outcome.READY, None)
+
+
+def test_a_child_that_was_interrupted_with_its_parent_did_not_fail() -> None:
+    run = run_of("""
+        [2026-02-03 04:00:00] server_args=ServerArgs(model_path='/m/demo', tp_size=1)
+        [2026-02-03 04:00:11] Load weight begin. avail mem=70.50 GB
+        ^C[2026-02-03 04:00:20] Child process unexpectedly failed with an exit code 2. pid=99
+        Traceback (most recent call last):
+          File "<frozen runpy>", line 198, in _run_module_as_main
+          File "/x/sglang/launch_server.py", line 14, in <module>
+            launch_server(server_args)
+        KeyboardInterrupt
+    """)
+
+    assert (run.outcome, run.root_error) == (Outcome.KILLED, None)
+
+
+def test_an_error_of_the_libraries_beneath_without_a_word_of_the_server_is_still_shown() -> None:
+    run = run_of("""
+        [node:77   :0:99] Caught signal 11 (Segmentation fault: address not mapped to object at address 0x3)
+         0  /opt/py/site-packages/torch/lib/libtorch.so(x+0x2e4)
+    """)
+
+    assert run.outcome is Outcome.FAILED
+    assert run.root_error is not None and run.root_error.line == 1
