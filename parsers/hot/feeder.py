@@ -26,6 +26,8 @@ from parsers.sources import Source
 
 _EPOCH = datetime(1970, 1, 1)
 _ACTOR = " pid="
+_MOST_LINES = 120_000
+"""Lines that are read at once; each costs some 300 bytes of memory meanwhile."""
 
 TakeLine = Callable[[int, bytes], None]
 """Takes a physical line (number, bytes without its end) through the careful lane."""
@@ -57,6 +59,13 @@ class HotFeeder:
         on_requests: OnRequests | None,
     ) -> int:
         """Read a block that ends at a line's end; the number of its lines."""
+        lines = block.count(b"\n")
+        if lines > _MOST_LINES:  # mostly empty lines: a block's memory grows with its lines
+            middle = block.rfind(b"\n", 0, len(block) // 2) + 1 or block.index(b"\n") + 1
+            if middle < len(block):
+                for part in (block[:middle], block[middle:]):
+                    first_line += self.feed(part, first_line, careful, take_line, on_batches, on_requests)
+                return lines
         found = self.lane.take(block, ReaderEye(careful.carriers))
         self._leave_first_of_each_rank(found)
         work = _BlockWork(self.lane, found, block, first_line, careful, take_line)
@@ -116,14 +125,17 @@ class _BlockWork:
         """Read all lines, in their order."""
         count = self.found.starts.size
         position = 0
-        for row in np.flatnonzero(~self.found.taken).tolist():
+        rows = np.flatnonzero(~self.found.taken)
+        stops = np.append(self.found.starts[1:], len(self.block)) - 1
+        begins, ends = self.found.starts[rows].tolist(), stops[rows].tolist()
+        for row, begin, end in zip(rows.tolist(), begins, ends, strict=True):
             if row < position:
                 continue
             if row > position:
                 self._note_regular(position, row)
-            self._take_careful(row)
+            self.take_line(self.first_line + row, self.block[begin:end])
             position = row + 1
-            while position < count and self.careful.is_inside_record:
+            while self.careful.is_inside_record and position < count:
                 self._take_careful(position)
                 position += 1
         self._note_regular(position, count)

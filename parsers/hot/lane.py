@@ -23,6 +23,8 @@ _MOST_TRIALS = 8
 """Lines of one kind and block that are shown to the careful parser; each costs some ten microseconds."""
 _MOST_PREFIX_TRIALS = 512
 """Refused lines of a file after which no more prefixes are looked for."""
+_SHORTEST = 40
+"""Bytes of a regular line, at least."""
 _NEEDLES = (b"] Decode batch", b"] Prefill batch", b"] INFO:     ")
 
 
@@ -161,11 +163,11 @@ class HotLane:
         """Show unknown lines that may be regular to the careful parser; the rows that taught a prefix."""
         learned = []
         trials = 0
-        for row in unknown.tolist():
-            if prefixes[row] >= 0:
-                continue
-            line = block[starts[row] : min(ends[row], starts[row] + 4000)]
-            if not any(needle in line for needle in _NEEDLES):
+        unknown = unknown[ends[unknown] - starts[unknown] >= _SHORTEST]
+        begins, stops = starts[unknown].tolist(), ends[unknown].tolist()
+        for row, begin, stop in zip(unknown.tolist(), begins, stops, strict=True):
+            line = block[begin : min(stop, begin + 4000)]
+            if not any(needle in line for needle in _NEEDLES) or prefixes[row] >= 0:
                 continue
             carried = eye.prefix(line)
             if carried is None or not self.heads.add_prefix(*carried):
