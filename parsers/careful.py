@@ -12,6 +12,7 @@ from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
 from parsers.launches import RunBuilder
 from parsers.lazy_dataclass import dataclass
+from parsers.lookahead import HeldLines, may_be_traceback
 from parsers.pieces import Piece, decode_line, pieces_of
 from parsers.plain import Plain, PlainLines
 from parsers.records import Line
@@ -46,6 +47,9 @@ class CarefulReader:
         self.carriers = CarrierReader()
         self.sources = Sources()
         self._partial: dict[str, _Held] = {}
+        self._held: HeldLines | None = None
+        self._begins_at = 0
+        """A line that is known to begin a launch."""
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
         self._plain = PlainLines()
@@ -60,7 +64,7 @@ class CarefulReader:
     @property
     def is_inside_record(self) -> bool:
         """A record goes on in a later physical line, so the next line cannot be read on its own."""
-        return bool(self._partial or self._banners)
+        return bool(self._partial or self._banners or self._held)
 
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
@@ -68,6 +72,31 @@ class CarefulReader:
 
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""
+        if self._held is not None:
+            is_new = self._held.add(number, raw, keep_rows)
+            if is_new is not None:
+                self._release(is_new)
+            return
+        if raw[-2:].rstrip()[-1:] == b":" and may_be_traceback(raw) and self._has_launched():
+            self._held = HeldLines()
+            self._held.add(number, raw, keep_rows)
+            return
+        self._take(number, raw, keep_rows)
+
+    def _has_launched(self) -> bool:
+        """True where a launch that printed its arguments is the current one."""
+        return any(source.current.banner_line is not None for source in self.sources.by_key.values())
+
+    def _release(self, is_new: bool) -> None:
+        """Read the lines that were held back; the first of them begins a launch or does not."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        self._begins_at = held.lines[0][0] if is_new else 0
+        for number, raw, keep_rows in held.lines:
+            self._take(number, raw, keep_rows)
+
+    def _take(self, number: int, raw: bytes, keep_rows: bool) -> None:
         kind = self._plain.kind(raw)
         if kind and not self._partial and not self._banners and not self._awaits_launch():
             self._take_plain(number, raw, kind)
@@ -234,7 +263,7 @@ class CarefulReader:
         if not may_be_own:
             hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
             self._is_plain = self._is_plain and _is_no_record(line.body)
-        if source.current.is_followed_by(start):
+        if source.current.is_followed_by(start) or (start is Start.FRESH and line.number == self._begins_at):
             self._begin_launch(source, line.number)
         builder = source.current
         builder.see_time(line.at, is_own)
@@ -326,6 +355,7 @@ class CarefulReader:
 
     def finish(self) -> None:
         """No more lines come: close what is still open."""
+        self._release(is_new=False)
         self._has_secrets = True
         for label, held in list(self._partial.items()):
             del self._partial[label]
@@ -344,6 +374,10 @@ class CarefulReader:
     def chosen_builders(self) -> list[RunBuilder]:
         """The launches of the log: those that are certain, else the likeliest text."""
         builders = self.touched_builders()
+        for one in builders:
+            if one.died_early:
+                one.is_certain = True
+                self._settle_run(one)
         certain = sorted((one for one in builders if one.is_certain), key=lambda one: one.ordinal)
         if certain:
             return certain

@@ -105,9 +105,8 @@ class FailureReader:
         if self._warned and self._is_warning_source(line):
             return True
         understood = self._take_line(line, stage)
-        if (understood or body[-1:] == ":" or body[:3] == "---") and _INTRODUCTION.search(
-            body, 0, 300
-        ) is not None:
+        may_introduce = understood or body[-1:] == ":" or body[:3] == "---" or body[:12] == "Exception ig"
+        if may_introduce and _INTRODUCTION.search(body, 0, 300) is not None:
             tracebacks.note(line.label, body, line.number)
         return understood
 

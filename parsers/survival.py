@@ -24,6 +24,8 @@ _OUTLIVED_BY_BATCHES = REQUEST_WEIGHTS | {
 }
 _BEFORE_ARGUMENTS = frozenset({"usage-error", "python-cannot-start", "shell-cannot-start"})
 """Rules of what happens before a server prints its arguments, or never."""
+_BARE_RULES = frozenset({"bare-exception", "consequence-class"})
+"""Rules of exception lines that stand outside a traceback."""
 _ENDINGS = frozenset({"sigterm", "sigquit", "drained", "shutdown", "watchdog", "subprocess-death"})
 
 
@@ -121,7 +123,8 @@ def _is_after_arguments(occurrence: Occurrence, progress: Progress) -> bool:
 def _is_printed_text(candidate: Candidate, occurrence: Occurrence, marks: Marks) -> bool:
     """A bare line after ready, by no logger and with no end after it: generated text, a client."""
     if (
-        candidate.rule != "bare-exception"
+        candidate.rule not in _BARE_RULES
+        or candidate.frames
         or candidate.is_headed
         or occurrence.rank
         or marks.own_ready is None

@@ -355,9 +355,11 @@ ECHO_RULES: tuple[MessageRule, ...] = (
             "never awaited",
             "CancelledError",
         ),
-        r"Task was destroyed but it is pending|[Ee]vent loop is closed|Task exception was never retrieved"
+        r"Task was destroyed but it is pending|[Ee]vent loop is closed"
+        r"|(?:Task|Future) exception was never retrieved"
         r"|^(?:asyncio\.exceptions\.)?CancelledError",
         "Task was destroyed but it is pending!",
+        "Future exception was never retrieved",
         "RuntimeError: Event loop is closed",
         type="asyncio",
     ),

@@ -33,6 +33,14 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         type="SIGSEGV",
     ),
     rule(
+        "worker-bus-error",
+        Weight.NATIVE,
+        "bus error encountered in worker",
+        r"(?P<message>Unexpected bus error encountered in worker.*)",
+        "ERROR: Unexpected bus error encountered in worker. This might be caused by too little memory.",
+        type="SIGBUS",
+    ),
+    rule(
         "fatal-python-abort",
         Weight.DUMP,
         "Fatal Python error",

@@ -236,7 +236,7 @@ def test_a_router_that_serves_is_past_its_arguments_and_its_servers_are_unknown(
     run = run_of("""
         2026-02-03 04:00:01  INFO sglang_router_rs::server: src/server.rs:300: Starting router on 0.0.0.0:30000 | mode: Regular
         2026-02-03 04:00:02  INFO sglang_router_rs::server: src/server.rs:500: Router ready | workers: ["http://w1:8000"]
-    """)  # noqa: E501
+    """)
 
     assert (run.outcome, run.ready, run.stage) == (Outcome.UNKNOWN, False, Stage.SERVING)
     assert "a router serves (line 2)" in run.reason
@@ -285,3 +285,20 @@ def test_an_error_of_the_libraries_beneath_without_a_word_of_the_server_is_still
 
     assert run.outcome is Outcome.FAILED
     assert run.root_error is not None and run.root_error.line == 1
+
+
+def test_noise_of_collected_objects_and_futures_after_ready_ends_nothing() -> None:
+    run = run_of("""
+        [2026-02-03 04:00:00] server_args=ServerArgs(model_path='/m/demo', tp_size=1)
+        [2026-02-03 04:00:53] The server is fired up and ready to roll!
+        Exception ignored in: <function Engine.__del__ at 0x7f>
+        Traceback (most recent call last):
+          File "/x/sglang/srt/entrypoints/engine.py", line 3, in __del__
+            self.shutdown()
+        TypeError: 'NoneType' object is not callable
+        Future exception was never retrieved
+        future: <Future finished exception=BrokenPipeError(32, 'Broken pipe')>
+        BrokenPipeError: [Errno 32] Broken pipe
+    """)
+
+    assert (run.outcome, run.root_error) == (Outcome.READY, None)

@@ -36,7 +36,7 @@ ARGUMENTS = [
     "[2026-02-03 03:00:00] kill_process_tree called: parent_pid=1, include_parent=False, pid=1",
     *RUNPY,
     "    run_server(server_args)",
-    '  File "/opt/py/site-packages/sglang/srt/server_args.py", line 277, in check',
+    '  File "/opt/py/site-packages/sglang/srt/server_args.py", line 277, in resolve_once',
     "    raise ValueError(",
     "ValueError: page size 3 is not supported",
 ]
@@ -81,6 +81,19 @@ def test_a_refused_command_line_after_a_launch_is_a_run_of_its_own() -> None:
     served, refused = _runs(GOOD, USAGE)
 
     assert (served.outcome, refused.outcome) == (Outcome.READY, Outcome.FAILED)
+
+
+@pytest.mark.parametrize("block", [1 << 20, 7])
+@pytest.mark.parametrize("early", [IMPORT, ARGUMENTS])
+def test_it_is_found_after_a_launch_that_served_and_at_the_end_too(early: list[str], block: int) -> None:
+    text = "".join(f"{line}\n" for launch in (GOOD, early, GOOD, early) for line in launch)
+
+    runs = read(text, block).log.runs
+
+    outcomes = [one.outcome for one in runs]
+    assert outcomes == [Outcome.READY, Outcome.FAILED, Outcome.READY, Outcome.FAILED]
+    assert [one.ordinal for one in runs] == [1, 2, 3, 4]
+    assert runs[3].last_line == 2 * (len(GOOD) + len(early))
 
 
 def test_errors_of_other_programs_in_front_of_a_launch_make_no_run() -> None:

@@ -1,0 +1,74 @@
+"""Looks a few lines into a traceback: is it of a launch that has only begun?
+
+A launch that printed its arguments has imported everything and read its command line. Where a traceback shows
+either of them failing, it is of the next launch, whose begin left no other sign in the log.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import regex
+
+MOST_LINES = 24
+_HEADER = b"Traceback (most recent call last):"
+
+
+@dataclass(slots=True)
+class HeldLines:
+    """Lines of a traceback that wait until it is known whose they are: (number, bytes, keep rows)."""
+
+    lines: list[tuple[int, bytes, bool]] = field(default_factory=list)
+    is_at_entry: bool = False
+    """The line before was the frame of the program that launches a server."""
+
+    def add(self, number: int, raw: bytes, keep_rows: bool) -> bool | None:
+        """True: of a new launch; False: not; None: more lines are needed."""
+        self.lines.append((number, raw, keep_rows))
+        if len(self.lines) == 1:
+            return None
+        if _child().search(raw) or len(self.lines) > MOST_LINES:
+            return False
+        if _reads_arguments().search(raw):
+            return True
+        if self.is_at_entry and _imports().search(raw):
+            return True
+        self.is_at_entry = _entry().search(raw) is not None
+        return None if _goes_on().search(raw) else False
+
+
+def may_be_traceback(raw: bytes) -> bool:
+    """True for the header of a traceback that nothing introduces."""
+    return raw.rstrip().endswith(_HEADER) and len(raw) < 200 and b"exception" not in raw
+
+
+@functools.cache
+def _child() -> regex.Pattern[bytes]:
+    return regex.compile(rb"in spawn_main|in _fixup_main|multiprocessing[/\\]")
+
+
+@functools.cache
+def _entry() -> regex.Pattern[bytes]:
+    return regex.compile(
+        rb'(?:sglang[/\\](?:launch_server|cli[/\\]\w+|__main__)\.py|bin[/\\]sglang)", line \d+, in <module>'
+    )
+
+
+@functools.cache
+def _imports() -> regex.Pattern[bytes]:
+    return regex.compile(rb"(?:\A|\s)(?:from [\w.]+ import |import \w)")
+
+
+@functools.cache
+def _reads_arguments() -> regex.Pattern[bytes]:
+    """Frames that every launch leaves before it prints its arguments."""
+    return regex.compile(
+        rb'server_args\.py", line \d+, in '
+        rb"(?:prepare_server_args|from_cli_args|__post_init__|resolve_once)\s*\Z"
+    )
+
+
+@functools.cache
+def _goes_on() -> regex.Pattern[bytes]:
+    return regex.compile(rb'  File "|   +\S')
