@@ -27,7 +27,7 @@ def build(path: Path, runs: int, args: int, batch_rows: int) -> None:
     """Fills a new store."""
     path.unlink(missing_ok=True)
     database = Database(path)
-    with database.writing() as connection:
+    with database.writing(creates=True) as connection:
         connection.execute("SET threads = 1")
         for name, sql in _FILL.items():
             began = time.perf_counter()

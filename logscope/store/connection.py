@@ -62,8 +62,8 @@ class Database:
                 self._release()
 
     @contextmanager
-    def writing(self) -> Iterator[DuckDBPyConnection]:
-        """A connection that may write; creates the store when it is missing. Not a transaction."""
+    def writing(self, creates: bool = False) -> Iterator[DuckDBPyConnection]:
+        """A connection that may write; `creates` makes the store when it is missing. Not a transaction."""
         if self.read_only:
             raise StoreError(f"{self.path}: opened for reading only")
         with self._turn:
@@ -71,6 +71,8 @@ class Database:
                 self._close()
             self._depth += 1
             try:
+                if not creates and not self.exists():
+                    raise _missing(self.path)
                 yield self._connection(writes=True)
             except Exception as error:
                 self._translate(error)
@@ -263,6 +265,10 @@ def _link(half: Path, path: Path) -> None:
     except OSError:  # a file system without hard links
         if not path.exists():
             half.replace(path)
+
+
+def _missing(path: Path | None) -> StoreError:
+    return StoreError(f"{path}: no store there", "take in logs with 'logscope ingest PATH...'")
 
 
 def _is_lock(error: Exception) -> bool:

@@ -90,7 +90,7 @@ class Ingest:
         sources, wrong = find_sources(words)
         if self._folder is not None:
             remove_leftovers(self._folder)
-        with self._database.writing():  # creates the store, and fails early where it may not be written
+        with self._database.writing(creates=True):  # fails early where the store may not be written
             pass
         self._look_up()
         try:
