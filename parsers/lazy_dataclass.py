@@ -1,94 +1,142 @@
-"""`dataclass` of the standard library, whose methods are made when the first of them is needed.
+"""`dataclass` of the standard library for classes with slots, made at little cost.
 
-A short command loads some hundred record classes and makes objects of a third of them. The standard
-library compiles six methods for each class at once (0.5 ms); here that waits for the first object.
+A short command loads some hundred record classes and makes objects of half of them. The standard library
+compiles six methods for each class at once (1 ms); here all classes share them, and only `__init__`, which
+must be fast, is compiled, when the first object is made.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, cast
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False) -> Callable[[type], type]:
-        """As `dataclasses.dataclass`, for classes with slots; all annotations of the class are fields."""
+        """As `dataclasses.dataclass`; all annotations of a class are fields, and all of them are compared."""
         if not slots:
             return dataclasses.dataclass(frozen=frozen)
-        return lambda cls: _lazy(cls, frozen)
+        return lambda cls: _made(cls, frozen)
 
 
-_MADE = ("__init__", "__repr__", "__eq__", "__hash__")
 _FIELDS = "__dataclass_fields__"
 _PARAMS = "__dataclass_params__"
+_DEFAULTS = "__dataclass_defaults__"
 
 
-def _lazy(cls: type, frozen: bool) -> type:
-    """`cls` with slots for its annotations, and methods that make the real ones when they are called."""
+def _made(cls: type, frozen: bool) -> type:
+    """`cls` with slots for its annotations and the methods of a dataclass."""
     body = dict(cls.__dict__)
     annotations = body.get("__annotations__", {})
-    names = tuple(annotations)
-    defaults = {name: body.pop(name) for name in names if name in body}
+    own = {name: body.pop(name) for name in annotations if name in body}
     for name in ("__dict__", "__weakref__"):
         body.pop(name, None)
-    own = [name for name in _MADE if name not in body and (name != "__hash__" or "__eq__" not in body)]
-    body["__slots__"] = names
-    body["__match_args__"] = (*getattr(cls, "__match_args__", ()), *names)
-    body[_FIELDS], body[_PARAMS] = _Later(_FIELDS), _Later(_PARAMS)
+    inherited = getattr(cls, "__match_args__", ())
+    every = tuple(dict.fromkeys((*inherited, *annotations)))
+    body |= {"__slots__": tuple(name for name in annotations if name not in inherited)}
+    body |= {"__match_args__": every, _DEFAULTS: {**getattr(cls, _DEFAULTS, {}), **own}}
+    own = {**own, "__annotations__": annotations}
+    body |= {_FIELDS: _Later(_FIELDS, own, frozen), _PARAMS: _Later(_PARAMS, own, frozen)}
+    if "__eq__" not in body:
+        values = _values_of(every)
+        body["__eq__"] = _equality(values)
+        body.setdefault("__hash__", _hashing(values) if frozen else None)
+    body.setdefault("__repr__", _shown)
     if frozen:
-        body["__setattr__"] = body["__delattr__"] = _refuse
-        body.setdefault("__getstate__", _getstate)
-        body.setdefault("__setstate__", _setstate)
-    made = type(cls)(cls.__name__, cls.__bases__, body)
+        body |= {"__setattr__": _refuse, "__delattr__": _refuse}
+        body |= {"__getstate__": _getstate, "__setstate__": _setstate}
+    made: Any = type(cls)(cls.__name__, cls.__bases__, body)
     made.__qualname__ = cls.__qualname__
-
-    def build() -> None:
-        _build(made, own, {**defaults, "__annotations__": annotations}, frozen)
-
-    for name in own:
-        setattr(made, name, None if name == "__hash__" and not frozen else _stand_in(made, name, build))
-    body[_FIELDS].build = body[_PARAMS].build = build
-    return made
+    if "__init__" not in body:
+        made.__init__ = _first_init(made)
+    return made  # type: ignore[no-any-return]
 
 
 class _Later:
-    """An attribute of a class that is there once the class is built."""
+    """What `dataclasses` knows of a class; told by the standard library when it is asked for."""
 
-    build: Callable[[], None]
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, own: Mapping[str, object], frozen: bool) -> None:
+        self._name, self._own, self._frozen = name, own, frozen
 
     def __get__(self, instance: object, owner: type) -> object:
-        self.build()
-        return getattr(owner, self._name)
+        cls = next(one for one in owner.__mro__ if one.__dict__.get(self._name) is self)
+        twin = type(cls)(cls.__name__, cls.__bases__, {**self._own, "__module__": cls.__module__})
+        told: object = getattr(dataclasses.dataclass(frozen=self._frozen)(twin), self._name)
+        setattr(cls, self._name, told)
+        return told
 
 
-def _stand_in(made: type, name: str, build: Callable[[], None]) -> Callable[..., Any]:
-    """A method that gives `made` its real methods and calls the one of its name."""
+def _first_init(made: Any) -> Callable[..., None]:
+    """An `__init__` that puts the real one in its place."""
 
-    def method(self: object, *values: object, **named: object) -> Any:
-        build()
-        return getattr(made, name)(self, *values, **named)
+    def __init__(self: object, *values: object, **named: object) -> None:
+        made.__init__ = _init(made)
+        made.__init__(self, *values, **named)
 
-    method.__name__, method.__qualname__ = name, f"{made.__qualname__}.{name}"
-    return method
+    return __init__
 
 
-def _build(made: type, own: list[str], fields: dict[str, object], frozen: bool) -> None:
-    """Lets the standard library make the methods of a twin without slots, and gives them to `made`."""
-    body = {name: made.__dict__[name] for name in ("__post_init__",) if name in made.__dict__}
-    body |= {**fields, "__module__": made.__module__}
-    twin = type(made)(made.__name__, made.__bases__, body)
-    twin.__qualname__ = made.__qualname__
-    twin = dataclasses.dataclass(frozen=frozen)(twin)
-    for name in own:
-        setattr(made, name, twin.__dict__[name])
-    setattr(made, _PARAMS, twin.__dict__[_PARAMS])
-    setattr(made, _FIELDS, twin.__dict__[_FIELDS])
+def _init(made: Any) -> Callable[..., None]:
+    parts, lines, space = ["self"], [], {"_MISSING": dataclasses.MISSING}
+    for name in made.__match_args__:
+        default: Any = made.__dataclass_defaults__.get(name, dataclasses.MISSING)
+        factory: Any = dataclasses.MISSING
+        is_given = True
+        if isinstance(default, dataclasses.Field):
+            default, factory, is_given = default.default, default.default_factory, default.init
+        space |= {
+            f"_set_{name}": getattr(made, name).__set__,
+            f"_default_{name}": default,
+            f"_new_{name}": factory,
+        }
+        if is_given:
+            has_none = default is dataclasses.MISSING and factory is dataclasses.MISSING
+            fallback = "_MISSING" if default is dataclasses.MISSING else f"_default_{name}"
+            parts.append(name if has_none else f"{name}={fallback}")
+        value = name if is_given else f"_default_{name}"
+        if factory is not dataclasses.MISSING:
+            value = f"_new_{name}() if {name} is _MISSING else {name}" if is_given else f"_new_{name}()"
+        if is_given or default is not dataclasses.MISSING or factory is not dataclasses.MISSING:
+            lines.append(f"  _set_{name}(self, {value})")
+    if hasattr(made, "__post_init__"):
+        lines.append("  self.__post_init__()")
+    exec(f"def __init__({', '.join(parts)}):\n" + "\n".join(lines or ["  pass"]), space)
+    init: Any = space["__init__"]
+    init.__qualname__ = f"{made.__qualname__}.__init__"
+    return init  # type: ignore[no-any-return]
+
+
+def _values_of(names: tuple[str, ...]) -> Callable[[Any], object]:
+    """The values of an object as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
+def _equality(values: Callable[[Any], object]) -> Callable[[object, object], bool]:
+    def __eq__(self: object, other: object) -> bool:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return __eq__
+
+
+def _hashing(values: Callable[[Any], object]) -> Callable[[object], int]:
+    def __hash__(self: object) -> int:
+        return hash(values(self))
+
+    return __hash__
+
+
+@recursive_repr()
+def _shown(self: Any) -> str:
+    hidden = {name for name, one in type(self).__dataclass_fields__.items() if not one.repr}
+    words = (f"{name}={getattr(self, name)!r}" for name in self.__match_args__ if name not in hidden)
+    return f"{type(self).__qualname__}({', '.join(words)})"
 
 
 def _refuse(self: object, name: str, *_: object) -> None:
@@ -100,5 +148,5 @@ def _getstate(self: Any) -> list[object]:
 
 
 def _setstate(self: Any, state: list[object]) -> None:
-    for name, value in zip(cast("tuple[str, ...]", type(self).__match_args__), state, strict=False):
+    for name, value in zip(type(self).__match_args__, state, strict=False):
         object.__setattr__(self, name, value)
