@@ -15,7 +15,8 @@ TRIGGERS: tuple[bytes, ...] = (
     b"auth_token", b"auth-token", b"access_token", b"access-token", b"bearer_token", b"bearer-token",
     b"refresh_token", b"refresh-token", b"secret", b"SECRET", b"sk-", b"earer ", b"uthorization",
     b"UTHORIZATION", b"assword", b"PASSWORD", b"passwd", b"AKIA", b"ghp_", b"github_pat_", b"glpat-",
-    b"xoxb-", b"ACCESS_KEY", b"access_key",
+    b"xoxb-", b"ACCESS_KEY", b"access_key", b"Api-Key", b"API-Key", b"ApiKey", b"?token=", b"&token=",
+    b"?key=", b"&key=", b"?sig=", b"&sig=", b"ignature=", b"Security-Token=",
 )  # fmt: skip
 """A line without any of these, and without an address that names a user, holds no secret known here."""
 
@@ -30,6 +31,11 @@ SAMPLES: tuple[tuple[str, str], ...] = (
     ("pip install https://user:pa55word@host/simple", "pa55word"),
     ("key sk-proj-abcdefghijklmnop1234 used", "sk-proj-abcdefghijklmnop1234"),
     ("AWS_SECRET_ACCESS_KEY=abcd/EFGH+1234", "abcd/EFGH+1234"),
+    ("postgres://user:p@ss@word9@db/x", "ss@word9"),
+    ("headers: X-Api-Key: hdr-1234 refused", "hdr-1234"),
+    ("GET https://host/v1?token=tok-999&x=1 failed", "tok-999"),
+    ("GET https://host/m.bin?X-Amz-Date=1&X-Amz-Signature=9f8e7d6c HTTP/1.1", "9f8e7d6c"),
+    ("blob https://store/m.bin?se=2026&sig=aB%2Bc%3D", "aB%2Bc%3D"),
 )
 """(line, secret that must be gone); run by the tests."""
 
@@ -40,6 +46,8 @@ HARMLESS: tuple[str, ...] = (
     "Please set a HF_TOKEN to enable higher rate limits",
     "git clone git@github.com:a/b.git",
     "max_new_tokens=16, bos_token='<s>'",
+    "GET http://127.0.0.1:30000/health?key=&x=1 by ops@host",
+    "see https://host/page?design=3&tokens=5",
 )
 """Lines in which nothing may be masked."""
 
@@ -52,6 +60,7 @@ def may_hold_secret(raw: bytes) -> bool:
     if not (
         b"key" in raw
         or b"KEY" in raw
+        or b"Key" in raw
         or b"oken" in raw
         or b"TOKEN" in raw
         or b"ecret" in raw
@@ -68,7 +77,7 @@ def may_hold_secret(raw: bytes) -> bool:
         or b"glpat" in raw
         or b"xoxb" in raw
     ):
-        return b"@" in raw and b"://" in raw
+        return (b"@" in raw or b"sig=" in raw or b"ignature=" in raw) and b"://" in raw
     return (b"@" in raw and b"://" in raw) or any(trigger in raw for trigger in TRIGGERS)
 
 
@@ -112,7 +121,7 @@ _NO_SECRETS = frozenset(
 @functools.cache
 def _pattern() -> regex.Pattern[str]:
     names = (
-        r"(?:api[_-]?key|API[_-]?KEY|HF_TOKEN|hf_token|FACE_HUB_TOKEN|GITHUB_TOKEN"
+        r"(?:(?i:api[_-]?key)|HF_TOKEN|hf_token|FACE_HUB_TOKEN|GITHUB_TOKEN"
         r"|(?:auth|access|bearer|secret|refresh)[_-]token"
         r"|(?:AUTH|ACCESS|BEARER|SECRET|API|WANDB|MODELSCOPE|CI_JOB)_TOKEN"
         r"|password|PASSWORD|passwd|(?:SECRET|secret)(?:[_-](?:ACCESS[_-]KEY|access[_-]key|KEY|key))?"
@@ -125,7 +134,8 @@ def _pattern() -> regex.Pattern[str]:
         r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?"""
         r"""(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
         r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""
-        r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/@'"]{1,200})@"""
+        r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/'"]{1,200})@"""
+        r"""|[?&](?:[Tt]oken|key|sig|[Ss]ignature|X-Amz-S(?:ignature|ecurity-Token))=(?P<secret>[^\s'"&#)\]}>]{1,4000})"""
         r"""|(?<![A-Za-z0-9_])(?P<secret>hf_[A-Za-z0-9]{16,100}|sk-[A-Za-z0-9_-]{16,200}|ghp_[A-Za-z0-9]{20,80}"""
         r"""|github_pat_[A-Za-z0-9_]{20,120}|glpat-[\w-]{16,60}|xoxb-[\w-]{16,100}|AKIA[A-Z0-9]{16})"""
         r"""(?![A-Za-z0-9])"""
