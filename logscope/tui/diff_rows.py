@@ -9,7 +9,7 @@ from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report import outline
 from logscope.report.cause_text import history_lines
 from logscope.store.records import StoredRun
-from logscope.tui.harmless import fit
+from logscope.tui.harmless import clip_middle, fit, harmless
 from logscope.tui.rows import Place, Row, Sign, Tone
 from parsers.lazy_dataclass import dataclass
 
@@ -41,11 +41,13 @@ def diff_rows(explanation: Explanation, view: DiffView) -> list[Row]:
     return [*rows, *_same(diff, view)]
 
 
-def side_title(run: StoredRun | None, side: str) -> str:
-    """``good: s02.log  0.5.23  ready``."""
+def side_title(run: StoredRun | None, side: str, width: int) -> str:
+    """``good: s02.log 0.5.23 ready`` in at most `width` columns; the name of the log is cut in its middle."""
     if run is None:
         return f"{side}: none"
-    return f"{side}: {run.path.rsplit('/', 1)[-1]}  {run.sglang_version or '?'}  {run.run.outcome}"
+    rest = f"{run.sglang_version or '?'} {run.run.outcome}"
+    name = run.path.rsplit("/", 1)[-1]
+    return f"{side}: {clip_middle(harmless(name), max(12, width - len(side) - len(rest) - 3))} {rest}"
 
 
 def _heading(title: str, note: str = "") -> Row:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from logscope.report.harmless import cells, clip, clip_middle, harmless
 
-__all__ = ["fit", "fit_middle", "harmless", "plain"]
+__all__ = ["clip_middle", "fit", "fit_middle", "harmless", "plain"]
 
 
 def plain(value: str, style: str = "") -> Text:

@@ -218,12 +218,12 @@ class Page(Screen[None]):
             return
         self._status, self._status_kind = text, kind
         line = self.query_one("#status", Static)
-        line.update(plain(text))
+        line.update(plain(text), layout="-error" in (kind, *line.classes))
         line.set_class(kind == "-error", "-error")
 
     def top(self, text: str) -> None:
         """Sets the line on top."""
-        self.query_one("#top", Static).update(plain(f"{self.NAME}  {text}"))
+        self.query_one("#top", Static).update(plain(f"{self.NAME}  {text}"), layout=False)
 
     # -- finding ----------------------------------------------------------------------------------
 

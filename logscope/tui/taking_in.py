@@ -38,7 +38,9 @@ class Progress:
     @property
     def text(self) -> str:
         """One line for the screen."""
-        rate = f", {self.done / 1e6 / self.seconds:,.1f} MB/s" if self.seconds > 0.2 else ""
+        rate = (
+            f", {self.done / 1e6 / self.seconds:,.1f} MB/s" if self.done > 1e6 and self.seconds > 0.2 else ""
+        )
         return (
             f"taking in {self.number:,} of {self.count:,}: {self.name}{rate}, "
             f"{self.seconds:.0f} s  (esc stops it)"

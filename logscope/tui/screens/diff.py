@@ -103,7 +103,8 @@ class DiffPage(Page):
         self.explanation = explanation
         diff = explanation.diff
         self.refresh_bindings()
-        self.top(f"{side_title(diff.bad, 'bad')}   {side_title(diff.good, 'good')}")
+        half = (max(self.size.width, 60) - 11) // 2
+        self.top(f"{side_title(diff.bad, 'bad', half)}   {side_title(diff.good, 'good', half)}")
         self.query_one("#verdict", Static).update(Text(harmless(explanation.verdict)))
         self.query_one("#baseline", Static).update(plain(f"baseline: {diff.baseline.reason}"))
         listing = self.query_one(LineList)

@@ -41,6 +41,7 @@ class EvidencePane(VerticalScroll, can_focus=True):
         self._detail: tuple[str, ...] = ()
         self._excerpts: tuple[Excerpt, ...] = ()
         self._more: tuple[str, ...] = ()
+        self._is_stale = True
 
     def compose(self) -> ComposeResult:
         yield Static(id="evidence-text", markup=False)
@@ -67,8 +68,12 @@ class EvidencePane(VerticalScroll, can_focus=True):
         self._refill()
 
     def on_resize(self, event: events.Resize) -> None:
-        if len(self._excerpts) > 1:
+        if self._is_stale or len(self._excerpts) > 1:
             self._refill(keeps_place=True)
+
+    def on_show(self) -> None:
+        if self._is_stale:
+            self._refill()
 
     @property
     def shown_text(self) -> str:
@@ -76,7 +81,8 @@ class EvidencePane(VerticalScroll, can_focus=True):
         return self._text().plain
 
     def _refill(self, keeps_place: bool = False) -> None:
-        if self.is_mounted:
+        self._is_stale = not self.region
+        if self.is_mounted and not self._is_stale:  # a pane that is not shown costs nothing: on_show fills it
             self.query_one("#evidence-text", Static).update(self._text())
             if not keeps_place:
                 self.scroll_home(animate=False)

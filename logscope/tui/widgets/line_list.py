@@ -41,7 +41,7 @@ class LineList(ScrollView, can_focus=True):
         Binding("space", "mark_row", "Mark", show=False, id="list.mark"),
     ]
 
-    cursor: reactive[int] = reactive(0)
+    cursor: reactive[int] = reactive(0, repaint=False)
     placeholder: reactive[str] = reactive("")
 
     class Highlighted(Message):

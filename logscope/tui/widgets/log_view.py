@@ -48,7 +48,7 @@ class LogView(ScrollView, can_focus=True):
         Binding("ctrl+w", "wrap", "Wrap", show=False, id="log.wrap", tooltip="wrap long lines"),
     ]
 
-    cursor: reactive[int] = reactive(1)
+    cursor: reactive[int] = reactive(1, repaint=False)
     """Number of the line under the cursor."""
     wraps: reactive[bool] = reactive(False)
 
