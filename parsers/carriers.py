@@ -26,6 +26,7 @@ _JSON_LABEL = ("container_name", "pod_name", "container", "pod", "_SYSTEMD_UNIT"
 _JSON_NAMES = {"textPayload": "gcp", "MESSAGE": "journald", "log": "docker"}
 _PROOF_LINES, _PROOF_SHARE, _PROOF_LABELS = 4, 0.9, 8
 """A doubtful carrier before nine of ten lines, of at most this many labels, is a real one."""
+_MARGIN = ("plain",)
 _REPEATED = regex.compile(r" \[repeated (\d{1,9})x across cluster\][^\[\]]{0,200}\Z")
 
 
@@ -64,8 +65,9 @@ class CarrierReader:
         found: Carried | None = None
         for _ in range(4):
             step = self.one_step(text)
+            if step is None and found is None:
+                step = self._without_margin(text)
             if step is None:
-                found = found or self._without_margin(text)
                 break
             found = step if found is None else _nest(found, step)
             text = found.text
@@ -102,7 +104,7 @@ class CarrierReader:
 
     def _without_margin(self, text: str) -> Carried | None:
         margin = self.margin.match(text) if self.margin is not None else None
-        return Carried(("plain",), "", None, None, text[margin.end() :]) if margin is not None else None
+        return Carried(_MARGIN, "", None, None, text[margin.end() :]) if margin is not None else None
 
     def prove(self, lines: Sequence[str]) -> None:
         """Let the first lines of a log show which doubtful carriers stand before nearly all of them."""
@@ -155,7 +157,7 @@ class CarrierReader:
 def _nest(outer: Carried, inner: Carried) -> Carried:
     label = "/".join(part for part in (outer.label, inner.label) if part)
     return Carried(
-        outer.names + inner.names,
+        inner.names if outer.names == _MARGIN else outer.names + inner.names,
         label,
         inner.at or outer.at,
         inner.level or outer.level,

@@ -14,7 +14,14 @@ import regex
 from parsers.lazy_dataclass import dataclass
 from parsers.records import Frame
 from parsers.rules.echoes import ECHO_RULES
-from parsers.rules.errors import CONNECTION_TYPES, CONSEQUENCE_TYPES, PROBE_TYPES, STOP_TYPES, WRAPPER_TYPES
+from parsers.rules.errors import (
+    CONNECTION_TYPES,
+    CONSEQUENCE_TYPES,
+    HUB_TYPES,
+    PROBE_TYPES,
+    STOP_TYPES,
+    WRAPPER_TYPES,
+)
 from parsers.rules.message_rule import Weight, take
 from parsers.tracebacks import Link
 
@@ -173,6 +180,8 @@ def _is_clearer(later: Link, earlier: Link) -> str:
     if before == "CalledProcessError":
         return "holds the output of the command that failed"
     names_values = regex.search(r"\d|['\"`]", later.message) is not None
+    if before in HUB_TYPES and class_name(later.type) in HUB_TYPES | {"OSError"}:
+        return "says what the hub's answer means for the model"
     if before in PROBE_TYPES and names_values and len(later.message) > len(earlier.message):
         return "was raised on purpose to say the cause more clearly"
     if not earlier.message and later.message and before in ("TimeoutError", "Empty", "Full", "StopIteration"):

@@ -225,6 +225,14 @@ PROBE_TYPES = frozenset(
 )
 """Exception classes that code catches on purpose to say something clearer."""
 
+HUB_TYPES = frozenset(
+    {
+        "HTTPError", "HTTPStatusError", "HfHubHTTPError", "RepositoryNotFoundError", "GatedRepoError",
+        "EntryNotFoundError", "RemoteEntryNotFoundError", "RevisionNotFoundError", "HFValidationError",
+    }
+)  # fmt: skip
+"""Exception classes of a model hub's answer, which loaders turn into words on the model."""
+
 CONNECTION_TYPES = frozenset(
     {
         "ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "NewConnectionError",
