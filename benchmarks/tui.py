@@ -1,7 +1,7 @@
-"""What the terminal UI costs: ``python benchmarks/tui.py [FOLDER]`` (needs 1.2 GB there; default: the temp folder).
+"""What the terminal UI costs: ``python benchmarks/tui.py [FOLDER]`` (needs 1.2 GB; default: the temp folder).
 
-Prints CPU seconds to the first paint with 5,000 runs and of an empty Textual app, CPU to open a 1 GB log near its
-end, and the longest time for which the event loop was held while that log is scrolled and searched.
+Prints CPU seconds to the first paint with 5,000 runs and of an empty Textual app, CPU to open a 1 GB log near
+its end, and the longest time that the event loop was held while that log is scrolled and searched.
 """
 
 from __future__ import annotations

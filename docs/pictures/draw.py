@@ -32,7 +32,7 @@ async def draw(store: Path, name: str, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, *keys)
-        text = app.export_screenshot(title="logscope triage", simplify=True)
+        text = app.export_screenshot(title="logscope triage")
         text = text.replace(f"{ROOT}/", "").replace(str(ROOT).replace("-", "&#x2011;"), "")
         (HERE / f"{name}-{size[0]}x{size[1]}.svg").write_text(text, encoding="utf-8")
         app.memory.put("runs.filter", "")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from pathlib import Path
 
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widgets import DataTable, Footer, TextArea, Tree
 
 from logscope.errors import UsageError
@@ -81,7 +81,12 @@ async def test_a_step_of_the_cursor_draws_two_lines_and_not_the_screen(
     async with drive(sample_store, (80, 24)) as pilot:
         drawn: list[int] = []
         original = LineList.render_line
-        monkeypatch.setattr(LineList, "render_line", lambda self, y: drawn.append(y) or original(self, y))
+
+        def render_line(self: LineList, y: int) -> Strip:
+            drawn.append(y)
+            return original(self, y)
+
+        monkeypatch.setattr(LineList, "render_line", render_line)
         await press(pilot, "j")
 
         assert 0 < len(drawn) <= 4
@@ -258,9 +263,9 @@ async def test_a_packed_log_opens_at_its_line_and_leaves_nothing_behind(
     async with drive(store) as pilot:
         await press(pilot, "g", "e", "enter")
         assert "Target model's context_length (4096)" in screen_text(pilot)
-        assert len(os.listdir(scratch)) == 1
+        assert len(list(scratch.iterdir())) == 1
 
-    assert not os.listdir(scratch)
+    assert not list(scratch.iterdir())
 
 
 async def test_a_grown_log_is_taken_in_again_on_r(drive: Drive, tmp_path: Path) -> None:
