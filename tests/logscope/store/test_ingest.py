@@ -208,6 +208,25 @@ def test_the_models_own_config_is_read_where_it_lies_on_this_machine(store: Stor
     assert context.config_origin == {"target": "now"}
 
 
+def test_a_hub_models_config_is_read_from_the_local_cache(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = tmp_path / "hub" / "models--maker--tiny" / "snapshots"
+    for revision, layers in (("aaa", 1), ("bbb", 2)):
+        (snapshots / revision).mkdir(parents=True)
+        (snapshots / revision / "config.json").write_text(f'{{"num_hidden_layers": {layers}}}')
+    (snapshots.parent / "refs").mkdir()
+    (snapshots.parent / "refs" / "main").write_text("bbb")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    log = write_log(tmp_path / "a.log", launch_log(speculative_draft_model_path="maker/tiny"))
+
+    store.ingest([log])
+
+    context = store.load("last").context
+    assert context is not None
+    assert context.model_configs == {"draft": {"num_hidden_layers": 2}}
+
+
 def test_secrets_of_log_and_context_are_masked(store: Store, tmp_path: Path) -> None:
     secret = "sk-verysecretverysecret1234"
     log = write_log(
