@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
-import regex
-
 from parsers.candidates import Candidate
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Frame, Line
 
 MAX_STACK_LINES = 600
@@ -19,18 +18,18 @@ MAX_STACK_FRAMES = 200
 MAX_QUOTED_LINES = 500
 MAX_BODY = 2000
 
-_STACK_LINE = regex.compile(
+_STACK_LINE = lazy_pattern(
     r"^(?:(?:Current )?[Tt]hread 0x|Current thread|\s*File \"|Extension modules:|frame #\d+:"
     r"|Exception raised from|\s+<no Python frame>|Process \d+: |Python v\d"
     r"|Thread \d+ \(|Thread \d+$|\s{4}\S.* \([^()]*:\d+\)|\s*\d+ +(?:0x|/)|={4,}|CUDA kernel errors"
     r"|For debugging consider|Compile with `TORCH|\s*\.\.\.)"
 )
-_CURRENT_THREAD = regex.compile(r"^Current thread 0x")
-_FAULT_FRAME = regex.compile(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+) in (?P<function>\S+)')
+_CURRENT_THREAD = lazy_pattern(r"^Current thread 0x")
+_FAULT_FRAME = lazy_pattern(r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+) in (?P<function>\S+)')
 
 PRINTED_STARTS = frozenset({"Rece", "Fini", "self", "obj=", "Dump", "serv"})
 """First letters of such lines, for a look before anything else."""
-_PRINTED = regex.compile(
+_PRINTED = lazy_pattern(
     r"^(?:self\.cur_batch|Receive: obj=|Finish: obj=|Receive OpenAI|obj=GenerateReq|Dumping \d+ requests"
     r"|server_args=)"
 )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import regex
+from parsers.lazy_pattern import lazy_pattern
 
-_EXCEPTION = regex.compile(
+_EXCEPTION = lazy_pattern(
     r"^[*|`>\s]{0,8}(?P<type>(?:[A-Za-z_<][\w<>-]*+[./])*+[A-Za-z_][\w<>]*+(?:\([A-Za-z_][\w.]*+\))?)(?:: "
     r"?(?P<message>.*))?$"
 )
-_CLASS_NAME = regex.compile(
+_CLASS_NAME = lazy_pattern(
     r"(?:Error|Exception|Exit|Interrupt|Iteration|Timeout|Expired|Failed|Failure|Fault|Empty|Full|Abort"
     r"|Aborted|Group|Cancelled|Unavailable"
     r"|NotFound|Resources|Disconnected|Refused|Denied|Exceeded|Derived|Warning|Enabled|Unsupported"
     r"|Invalid\w*|Panic\w*|Stop\w*)$"
 )
-_BARE_NAME = regex.compile(r"[A-Za-z0-9](?:Error|Exception|NotFound)$|[a-z]Failed$|OutOfResources$")
+_BARE_NAME = lazy_pattern(r"[A-Za-z0-9](?:Error|Exception|NotFound)$|[a-z]Failed$|OutOfResources$")
 _NO_CLASS = frozenset(
     {
         "INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "TRACE", "Warning", "Error",

@@ -11,12 +11,11 @@ import copy
 from dataclasses import replace
 from datetime import datetime
 
-import regex
-
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
 from parsers.dumps import PRINTED_STARTS, PrintedRequests, StackDumps
 from parsers.fingerprint import message_fingerprint
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.outcome import conclude, in_time_order
 from parsers.records import Conclusion, Line, Progress, Stage
 from parsers.rules.chains import (
@@ -35,20 +34,20 @@ from parsers.tracebacks import HEADER, Link, Traceback, TracebackReader
 _CLASSIFIER = LineClassifier()
 """Shared by all runs: it holds no state of a run."""
 
-_INTRODUCTION = regex.compile(
+_INTRODUCTION = lazy_pattern(
     r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Error processing|Task exception"
     r"|--- Logging error)|ASGI application"
     r"|[Ww]arm-?up|hit an exception|^(?:ERROR|FAIL): "
 )
 """Sentences that stand above a traceback and say which part of a server, or what else, it belongs to."""
-_RANK_PREFIX = regex.compile(r"\[(?P<rank>rank\d{1,6})\]:(?: |$)")
+_RANK_PREFIX = lazy_pattern(r"\[(?P<rank>rank\d{1,6})\]:(?: |$)")
 
 _CHAINED = frozenset({Weight.EXCEPTION, Weight.REQUEST, Weight.WARMUP, Weight.PEER})
 """What counts as a wrapper where another exception of the chain tells the cause."""
 _BEFORE_STACKS = frozenset({Weight.NATIVE, Weight.DUMP, Weight.ERROR})
 _NEXT_LINE = {
-    "cpp-terminate": regex.compile(r"^\s*what\(\): +(?P<message>.+)"),
-    "rust-panic": regex.compile(r"^(?P<message>(?!note: |stack backtrace)\S.*)"),
+    "cpp-terminate": lazy_pattern(r"^\s*what\(\): +(?P<message>.+)"),
+    "rust-panic": lazy_pattern(r"^(?P<message>(?!note: |stack backtrace)\S.*)"),
 }
 """Rules whose message stands on the line below."""
 _WITH_SOURCE_LINE = frozenset({"python-warning", "leaked-resources"})

@@ -12,12 +12,14 @@ from hashlib import blake2b
 
 import regex
 
+from parsers.lazy_pattern import lazy_pattern
+
 MAX_TEXT = 1000
 """Characters that take part; what follows in a longer message is nearly always a value."""
 
-_ANSI = regex.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+_ANSI = lazy_pattern(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 
-_MASKS = regex.compile(
+_MASKS = lazy_pattern(
     r"""
       (?P<url>\b[a-zA-Z][a-zA-Z0-9+.-]{1,11}://[^\s'"<>()\[\]{},|]++)
     | (?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)
@@ -56,9 +58,9 @@ _WORD = {
     "number": "<n>",
 }
 
-_SPACE = regex.compile(r"\s+")
-_UNIT = regex.compile(r"<n>\s*(?:[KMGT]i?B|bytes|[mun]?s|seconds|minutes|hours|ms|us|%)(?![\w])")
-_LIST = regex.compile(r"<(n|rank|addr|id|path|ptr)>(?:\s*[,x*;:-]\s*<\1>)++")
+_SPACE = lazy_pattern(r"\s+")
+_UNIT = lazy_pattern(r"<n>\s*(?:[KMGT]i?B|bytes|[mun]?s|seconds|minutes|hours|ms|us|%)(?![\w])")
+_LIST = lazy_pattern(r"<(n|rank|addr|id|path|ptr)>(?:\s*[,x*;:-]\s*<\1>)++")
 
 
 def normalise(text: str) -> str:

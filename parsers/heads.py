@@ -13,6 +13,7 @@ from datetime import datetime
 import regex
 
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.times import read_time
 
 _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
@@ -168,11 +169,11 @@ HEADS: tuple[HeadRule, ...] = (
     ),
 )
 
-_RANK = regex.compile(
+_RANK = lazy_pattern(
     r"[A-Z][A-Z_]{0,15}\d{1,5}(?:_[A-Z]{2,8}\d{1,5}){0,6}\Z"
     r"|encode_server\Z|encode_dp_worker\[\d{1,5}\]\Z"
 )
-_OTHER_WORDS = regex.compile(rf"(?P<source>[\w./-]{{1,80}}:\d{{1,6}}) (?P<level>{_LEVELS})\Z")
+_OTHER_WORDS = lazy_pattern(rf"(?P<source>[\w./-]{{1,80}}:\d{{1,6}}) (?P<level>{_LEVELS})\Z")
 
 
 def parse_head(text: str) -> Head | None:

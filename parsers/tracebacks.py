@@ -16,6 +16,7 @@ import regex
 
 from parsers.exception_lines import looks_like_class, read_exception
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Frame, Line, Stage
 
 MAX_TEXT_LINES = 200
@@ -29,30 +30,30 @@ MAX_LINE = 4000
 
 HEADER = "Traceback (most recent call last)"
 
-_HEADER_END = regex.compile(
+_HEADER_END = lazy_pattern(
     r"^(?P<before>.*?)[|+* ]*(?:Exception Group )?Traceback \(most recent call last\):?[\s*|`]*$"
 )
-_MARGIN = regex.compile(r"^\s*\| ?")
-_FRAME = regex.compile(
+_MARGIN = lazy_pattern(r"^\s*\| ?")
+_FRAME = lazy_pattern(
     r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$'
 )
-_LOG_MARGIN = regex.compile(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
+_LOG_MARGIN = lazy_pattern(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
 _AS_ZEROS = str.maketrans("123456789", "000000000")
-_CARETS = regex.compile(r"^[\s~^*|]+$")
-_REPEATED = regex.compile(r"^\s*\[Previous line repeated \d+ more times?\]")
+_CARETS = lazy_pattern(r"^[\s~^*|]+$")
+_REPEATED = lazy_pattern(r"^\s*\[Previous line repeated \d+ more times?\]")
 _OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_run_module_code"})
-_LAUNCHER = regex.compile(
+_LAUNCHER = lazy_pattern(
     r"sglang[/\\](?:launch_server|__main__|cli[/\\]|srt[/\\]entrypoints[/\\]|multimodal_gen[/\\])|bin[/\\]sglang$"
 )
-_GROUP_RULE = regex.compile(r"^[\s|]*\+-[-+ \d.]*$")
-_RAISE = regex.compile(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
-_ASSERT = regex.compile(r"^\s*assert\b")
+_GROUP_RULE = lazy_pattern(r"^[\s|]*\+-[-+ \d.]*$")
+_RAISE = lazy_pattern(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
+_ASSERT = lazy_pattern(r"^\s*assert\b")
 _CAUSE = "The above exception was the direct cause of the following exception"
 _CONTEXT = "During handling of the above exception, another exception occurred"
-_REMOTE = regex.compile(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error"
+_REMOTE = lazy_pattern(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error"
                         r"|^(?:The )?[Rr]emote traceback|^Original Traceback|"
                         r"^\"\"\"$|^The original traceback is")  # fmt: skip
-_QUOTED_BEFORE = regex.compile(r"obj=|Req\(|['\"]\S|prompt|content")
+_QUOTED_BEFORE = lazy_pattern(r"obj=|Req\(|['\"]\S|prompt|content")
 
 
 class State(StrEnum):

@@ -13,11 +13,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from logscope.store.clocks import SLACK, clock_shift, ran_together
-from logscope.store.first_failure import GroupFailure, Part, Story, tell_story
 from logscope.store.records import RunId, StoredRun
 from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from logscope.store.first_failure import GroupFailure
     from logscope.store.store import Store
 
 MAX_SIBLINGS = 64
@@ -72,7 +72,7 @@ def find_groups(runs: Sequence[StoredRun]) -> tuple[LaunchGroup, ...]:
     """Groups of two parts or more among `runs`, and lone parts whose cause stands in a missing log."""
     left = [stored for stored in runs if _node(stored) is None]
     joined = _by_node([stored for stored in runs if _node(stored) is not None]) + _by_rank(left)
-    found = [_finished(group) for group in joined]
+    found = [_finished(group) for group in joined if len(group.members) > 1 or _node(group.members[0])]
     return tuple(one for one in found if len(one.runs) > 1 or (one.missing_nodes and one.lacks_cause))
 
 
@@ -184,10 +184,12 @@ def _start_order(stored: StoredRun) -> tuple[bool, str, str]:
 
 
 def _finished(group: _Joined) -> LaunchGroup:
+    from logscope.store.first_failure import Part, tell_story  # loads the rules: most runs are no parts
+
     nodes = (_node(group.members[0]) or ("", 0, 0))[1]
     missing = tuple(number for number in range(nodes) if number not in group.nodes)
     parts = [Part(one, _name(one), group.shifts.get(one.run_id, timedelta())) for one in group.members]
-    story: Story = tell_story(parts, missing)
+    story = tell_story(parts, missing)
     return LaunchGroup(
         runs=tuple(one.run_id for one in group.members),
         names=tuple(part.name for part in parts),

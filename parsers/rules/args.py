@@ -12,6 +12,7 @@ import math
 import regex
 
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Argument, Json
 
 LONGEST_BANNER = 1 << 20
@@ -31,10 +32,10 @@ class Banner:
     """Printed by the diffusion server, which has no ready line of its own."""
 
 
-_PAIR_NAME = regex.compile(r"\s*([A-Za-z_]\w{0,100})\s*=")
-_DICT_NAME = regex.compile(r"\s*(?:'([^'\\\n]{1,200})'|\"([^\"\\\n]{1,200})\")\s*:")
+_PAIR_NAME = lazy_pattern(r"\s*([A-Za-z_]\w{0,100})\s*=")
+_DICT_NAME = lazy_pattern(r"\s*(?:'([^'\\\n]{1,200})'|\"([^\"\\\n]{1,200})\")\s*:")
 _OPEN, _CLOSE = "([{", ")]}"
-_SPECIAL = regex.compile(r"[\[\](){}'\",<]")
+_SPECIAL = lazy_pattern(r"[\[\](){}'\",<]")
 
 
 def read_call(text: str, start: int = 0) -> Banner:

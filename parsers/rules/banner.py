@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import regex
-
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 from parsers.rules.args import Banner, read_call, read_dict, read_flat, read_json
 
 
@@ -102,8 +101,8 @@ FORMS: tuple[BannerForm, ...] = (
 
 _DIFFUSION = frozenset({"json", "colon-call"})
 """Forms that only the diffusion server prints."""
-_FLAT = regex.compile(r"server_args: (?:[a-z]\w{1,60}=[^,=]{1,80}, ){2}")
-_PREFIX = regex.compile(r"\[[\w.-]{1,40}\] |launch_server: |(?:Launching|Starting)[\w ]{0,30} with ")
+_FLAT = lazy_pattern(r"server_args: (?:[a-z]\w{1,60}=[^,=]{1,80}, ){2}")
+_PREFIX = lazy_pattern(r"\[[\w.-]{1,40}\] |launch_server: |(?:Launching|Starting)[\w ]{0,30} with ")
 
 
 def banner_form(body: str) -> BannerForm | None:
@@ -187,11 +186,11 @@ def _looks_like_pairs(body: str, start: int, form: BannerForm) -> bool:
     return not banner.complete and _FIRST_VALUE.match(body, start) is not None
 
 
-_FIRST_VALUE = regex.compile(
+_FIRST_VALUE = lazy_pattern(
     r"\s*['\"]?[a-z]\w{0,80}(?:['\"]?(?:=|: )(?:['\"\d\[{(-]|None|True|False|\Z)|['\"]?:?\Z)"
 )
 _FOREIGN = ("Traceback", "  File", "WARNING", "INFO", "ERROR", "usage:", "E0000", "W0", "During handling")
-_CONTINUES = regex.compile(r"[a-z]\w{0,80}=|['\"]\w{1,80}['\"]: |[)}]\s*\Z|\A[\w'\"./-]{1,400}, ")
+_CONTINUES = lazy_pattern(r"[a-z]\w{0,80}=|['\"]\w{1,80}['\"]: |[)}]\s*\Z|\A[\w'\"./-]{1,400}, ")
 
 
 def _goes_on(text: str) -> bool:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-import regex
-
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 
 PREFILL, DECODE = 0, 1
 """Codes of the ``kind`` column."""
@@ -176,12 +175,12 @@ class BatchLine:
         return json.dumps(rest, ensure_ascii=False) if rest else ""
 
 
-_HEAD = regex.compile(
+_HEAD = lazy_pattern(
     r"(?P<kind>Prefill|Decode|Mixed|new fill|prefill|decode) batch"
     r"(?: ?\[(?P<iteration>\d{1,18})\])?(?: ?\(mixed (?P<mixed>#running-req: \d+)\))?(?P<stop>[.,:]) ?"
 )
-_NUMBER = regex.compile(r"-?\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?\Z")
-_NAME = regex.compile(r"[#A-Za-z][\w#/().% \-]{0,63}\Z")
+_NUMBER = lazy_pattern(r"-?\d{1,18}(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?\Z")
+_NAME = lazy_pattern(r"[#A-Za-z][\w#/().% \-]{0,63}\Z")
 _FIRST = ("P", "D", "n", "#", "M", "p", "d")
 _LONGEST_BODY = 4000
 _WORDS: dict[str, bool] = {"True": True, "False": False, "true": True, "false": False}

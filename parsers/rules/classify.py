@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import regex
-
 from parsers.dumps import prints_requests
 from parsers.exception_lines import read_exception
+from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Line
 from parsers.rules.benign import BENIGN_RULES
 from parsers.rules.chains import ExceptionView, judge_exception
@@ -39,10 +38,10 @@ MAX_CACHE = 4096
 MAX_CACHED_LENGTH = 600
 
 _BARE = "bare-exception"
-_NOTHING = regex.compile("")
-_NEVER = regex.compile(r"(?!)")
+_NOTHING = lazy_pattern("")
+_NEVER = lazy_pattern(r"(?!)")
 """For rules that are built for one line: no other line is taken by its shape alone."""
-_PLAIN_WARNING = regex.compile(
+_PLAIN_WARNING = lazy_pattern(
     r"^\W{0,4}(?:[\w.]+: )?(?:[Ww]arning|WARN(?:ING)?|Fail(?:ed)?|Cannot|Could not|Unable|Invalid|Ignoring"
     r"|Unexpected)\b|[Ff]all(?:ing)? ?back|not supported|not fully"
 )

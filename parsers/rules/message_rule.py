@@ -13,6 +13,7 @@ from enum import StrEnum
 import regex
 
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 
 MAX_BODY = 3000
 """Characters of a line that the patterns see; longer lines are dumps of requests or arguments."""
@@ -107,7 +108,7 @@ def rule(
 ) -> MessageRule:
     """Builds a rule; `words` may be one word."""
     listed = (words,) if isinstance(words, str) else words
-    return MessageRule(id, weight, listed, regex.compile(pattern, flags), type, samples, after_ready)
+    return MessageRule(id, weight, listed, lazy_pattern(pattern, flags), type, samples, after_ready)
 
 
 def take(rules: Iterable[MessageRule], body: str) -> Taken | None:

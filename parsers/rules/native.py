@@ -6,8 +6,7 @@ candidates for the root error.
 
 from __future__ import annotations
 
-import regex
-
+from parsers.lazy_pattern import lazy_pattern
 from parsers.rules.message_rule import MessageRule, Weight, rule
 
 SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
@@ -302,7 +301,7 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
     ),
 )
 
-_SIGNAL_NUMBER = regex.compile(r"Caught signal (\d+)")
+_SIGNAL_NUMBER = lazy_pattern(r"Caught signal (\d+)")
 
 
 def signal_name(message: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import regex
+from parsers.lazy_pattern import lazy_pattern
 
 TRIGGERS: tuple[str, ...] = (
     "error", "warn", "fail", "exception", "killed", "sigquit", "sigterm", "sigint", "sigsegv", "*** sig",
@@ -28,8 +28,8 @@ TRIGGERS: tuple[str, ...] = (
 
 MAX_LOOK = 4000
 
-_GLOG = regex.compile(r"^[EFW]\d{4}")
-_C10D = regex.compile(r"\[[EWF] ?\d{3}|\[[EWF] \w+\.cpp")
+_GLOG = lazy_pattern(r"^[EFW]\d{4}")
+_C10D = lazy_pattern(r"\[[EWF] ?\d{3}|\[[EWF] \w+\.cpp")
 
 
 def is_suspicious(body: str) -> bool:

@@ -13,6 +13,7 @@ import regex
 from parsers import carriers, heads, order, pieces, secrets, times, versions
 from parsers.carrier_table import CARRIERS
 from parsers.heads import HEADS
+from parsers.lazy_pattern import LazyPattern
 from parsers.rules import access, args, banner, batches, env, milestones, starts
 from parsers.rules.milestone_table import MILESTONES
 from tests.parsers.reading import read
@@ -77,7 +78,9 @@ def _patterns() -> dict[str, regex.Pattern[str]]:
         starts,
     ):
         for name, value in vars(module).items():
-            if isinstance(value, regex.Pattern):
+            if isinstance(value, LazyPattern):
+                found[f"{module.__name__}.{name}"] = regex.compile(value.pattern, value.flags)
+            elif isinstance(value, regex.Pattern):
                 found[f"{module.__name__}.{name}"] = value
             elif hasattr(value, "cache_clear") and getattr(value, "__module__", "") == module.__name__:
                 made = _pattern_of(value)
