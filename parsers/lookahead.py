@@ -28,6 +28,8 @@ class HeldLines:
         self.lines.append((number, raw, keep_rows))
         if len(self.lines) == 1:
             return None
+        if len(self.lines) == 2 and _outermost().search(raw) is None:
+            return False
         if _child().search(raw) or len(self.lines) > MOST_LINES:
             return False
         if _reads_arguments().search(raw):
@@ -41,6 +43,11 @@ class HeldLines:
 def may_be_traceback(raw: bytes) -> bool:
     """True for the header of a traceback that nothing introduces."""
     return raw.rstrip().endswith(_HEADER) and len(raw) < 200 and b"exception" not in raw
+
+
+@functools.cache
+def _outermost() -> regex.Pattern[bytes]:
+    return regex.compile(rb"in (?:<module>|_run_module_as_main|_run_module_code)\s*\Z")
 
 
 @functools.cache
