@@ -16,28 +16,21 @@ from parsers.log import LogReader
 LARGEST = 1 << 24
 """Packed states beyond this (16 MiB) are not kept: reading again costs less than storing them."""
 
-_MODULES = ("parsers", "datetime", "collections", "numpy")
+_CLASSES_OF = ("parsers", "datetime", "collections")
+"""Packages whose classes a state may hold; none of their functions."""
 _BUILTINS = frozenset(
-    [
-        "set",
-        "frozenset",
-        "bytearray",
-        "complex",
-        "range",
-        "slice",
-        "list",
-        "dict",
-        "tuple",
-        "str",
-        "bytes",
-        "int",
-        "float",
-        "bool",
-        "object",
-    ]
-)
-_OTHERS = frozenset({("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__")})
-_FORBIDDEN = frozenset({"load", "loads", "open", "memmap", "fromfile", "exec", "eval", "system"})
+    (
+        "set", "frozenset", "bytearray", "complex", "range", "slice", "list", "dict", "tuple", "str", "bytes",
+        "int", "float", "bool", "object",
+    )
+)  # fmt: skip
+_NUMPY = frozenset(("dtype", "ndarray", "_reconstruct", "scalar", "_frombuffer"))
+_OTHERS = frozenset(
+    (
+        ("_codecs", "encode"), ("copyreg", "_reconstructor"), ("copyreg", "__newobj__"), ("array", "array"),
+        ("array", "_array_reconstructor"),
+    )
+)  # fmt: skip
 
 
 def pack(reader: LogReader) -> bytes | None:
@@ -69,7 +62,10 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         root = module.partition(".")[0]
-        is_ours = root in _MODULES and name.rpartition(".")[2] not in _FORBIDDEN
-        if not (is_ours or (module == "builtins" and name in _BUILTINS) or (module, name) in _OTHERS):
+        is_plain = (module == "builtins" and name in _BUILTINS) or (module, name) in _OTHERS
+        if is_plain or (root == "numpy" and "." not in name and name in _NUMPY):
+            return super().find_class(module, name)
+        found = super().find_class(module, name) if root in _CLASSES_OF else None
+        if not isinstance(found, type):
             raise pickle.UnpicklingError(f"{module}.{name} has no place in a reader's state")
-        return super().find_class(module, name)
+        return found

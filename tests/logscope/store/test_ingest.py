@@ -83,6 +83,38 @@ def test_a_grown_file_is_the_same_run_read_on(store: Store, tmp_path: Path, cut:
     assert grown.throughput == at_once.throughput
 
 
+def test_a_large_log_is_read_on_and_not_again(store: Store, tmp_path: Path) -> None:
+    whole = launch_log(decode=8000, stopped=True).encode()
+    cut = len(whole) * 3 // 4
+    log = tmp_path / "a.log"
+    log.write_bytes(whole[:cut])
+    fresh = Store.in_memory()
+
+    store.ingest([log])
+    log.write_bytes(whole)
+    second = store.ingest([log])
+    fresh.ingest([log])
+
+    assert second.paths[0].new_bytes == len(whole) - cut
+    assert store.load("last").run == fresh.load("last").run
+    assert store.load("last").throughput == fresh.load("last").throughput
+
+
+def test_a_reader_state_that_builds_foreign_things_is_not_unpacked(tmp_path: Path) -> None:
+    import pickle
+    import zlib
+
+    from logscope.store.reader_state import unpack
+
+    class Foreign:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, (f"touch {tmp_path}/ran",)
+
+    assert unpack(zlib.compress(pickle.dumps(Foreign()))) is None
+    assert unpack(b"no state") is None
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_grown_packed_file_is_the_same_run(store: Store, tmp_path: Path) -> None:
     whole = launch_log(decode=40).encode()
     log = tmp_path / "a.log.gz"
