@@ -9,8 +9,10 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from logscope.cli.command_parser import CommandParser
 
-class LaunchParser(argparse.ArgumentParser):
+
+class LaunchParser(CommandParser):
     """Puts the words after the first `--` into `command`."""
 
     def parse_known_args(  # type: ignore[override]  # the namespace is always a plain one here

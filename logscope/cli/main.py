@@ -5,13 +5,15 @@ Must never import a heavy library: `--help` and `--version` answer before anythi
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from logscope import __version__
+from logscope.cli.command_parser import CommandParser, HelpFormatter
 from logscope.cli.common import add_common_options
 from logscope.errors import LogScopeError
 from logscope.exit_codes import ExitCode
@@ -42,6 +44,16 @@ COMMANDS: dict[str, str] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _answer(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+
+
+def _answer(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())  # noqa: T201 - the result of this call
         return ExitCode.OK if words else ExitCode.TROUBLE
@@ -55,11 +67,11 @@ def _run_command(name: str, words: list[str]) -> int:
     if name not in COMMANDS:
         return _complain(f"no command {name!r}", "see 'logscope --help'")
     module = importlib.import_module(f"logscope.cli.{name}")
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=f"logscope {name}",
         description=getattr(module, "DESCRIPTION", None) or COMMANDS[name],
         epilog=getattr(module, "EPILOG", None),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     module.add_arguments(parser)
@@ -71,9 +83,8 @@ def _run_command(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         _complain("interrupted", "the store is as it was")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+    except BrokenPipeError:
+        raise
     except Exception:  # a fault of the program: shown whole, and never taken for the answer 'no' (1)
         import traceback
 
@@ -82,16 +93,27 @@ def _run_command(name: str, words: list[str]) -> int:
 
 
 def _overview() -> str:
+    columns = max(40, shutil.get_terminal_size().columns)
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    rows = "\n".join(
+        textwrap.fill(f"  {name:<{width}}  {text}", columns, subsequent_indent=" " * (width + 4))
+        for name, text in COMMANDS.items()
+    )
     return (
         "usage: logscope COMMAND [options]\n\n"
         "What changed since this SGLang server last launched?\n\n"
         f"{rows}\n\n"
-        "A RUN is a run id or a unique prefix of one, a log's path (PATH#2: its second launch),\n"
-        "or last, last-failed, last-ready. '-' is standard input.\n"
-        "Options of all commands: --format, --db PATH, --no-color, -q, -v. "
-        "'logscope COMMAND --help' tells more."
+        + textwrap.fill(
+            "A RUN is a run id or a unique prefix of one, a log's path (PATH#2: its second launch), "
+            "or last, last-failed, last-ready. '-' is standard input.",
+            columns,
+        )
+        + "\n"
+        + textwrap.fill(
+            "Options of all commands: --format, --db PATH, --no-color, -q, -v. "
+            "'logscope COMMAND --help' tells more.",
+            columns,
+        )
     )
 
 
