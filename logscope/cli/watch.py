@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import add_format, note, store_path, write
-from logscope.errors import LogScopeError, UsageError
+from logscope.errors import LogScopeError, SourceError, UsageError
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         return _follow(watcher, options)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        why = error.strerror or str(error)
+        raise SourceError(f"{options.log}: cannot be read: {why}", "watch follows one log file") from error
     finally:
         watcher.close()
 

@@ -47,13 +47,28 @@ def find_sources(words: Sequence[str | Path]) -> tuple[list[Source], list[tuple[
     for word in map(str, words):
         try:
             for source in _sources_of(word):
-                found.setdefault(source.path, source)
+                if _is_storable(source.path):
+                    found.setdefault(source.path, source)
+                else:
+                    name = os.fsencode(source.word).decode("utf-8", "backslashreplace")
+                    wrong.append((name, SourceError(f"{name}: its name is not UTF-8", "rename it")))
         except SourceError as error:
             wrong.append((word, error))
     return list(found.values()), wrong
 
 
+def _is_storable(path: str) -> bool:
+    """False for a name that is no text: a table cannot hold it."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _sources_of(word: str) -> Iterator[Source]:
+    if not word:
+        raise SourceError("'': an empty path", "a shell variable that is not set?")
     if word == STDIN:
         yield Source(STDIN, STDIN, given=True)
         return
