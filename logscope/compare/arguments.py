@@ -160,6 +160,8 @@ def _row(name: str, left: _Side, right: _Side, releases_differ: bool) -> Argumen
     if in_good and in_bad and is_same(good, bad):
         if origin_good is origin_bad or Origin.UNKNOWN in (origin_good, origin_bad):
             return None
+        if (left.typed is None) is not (right.typed is None):
+            return None  # one command line is not known: its origins are guesses, the other's are not
         note = f"same value, {origin_good} before and {origin_bad} now"
         return ArgumentChange(name, good, bad, Change.ORIGIN, origin_good, origin_bad, 0.02, note=note)
     change = Change.CHANGED if in_good and in_bad else Change.ADDED if in_bad else Change.REMOVED

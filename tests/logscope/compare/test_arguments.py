@@ -137,3 +137,19 @@ def test_flags_are_read_with_equals_signs_lists_and_switches() -> None:
     )
 
     assert typed == {"tp_size": 2, "lora_paths": ["a", "b"], "enable_metrics": True}
+
+
+def test_a_known_command_line_is_not_held_against_guessed_origins() -> None:
+    values = {"tp_size": 2, "chunked_prefill_size": 4096}
+    version = "0.5.4"
+    argv = ("--tp-size", "2", "--chunked-prefill-size", "4096")
+    plain = make_run("plain", values, version=version)
+    recorded = make_run("recorded", {**values, "tp_size": 3}, version=version, argv=argv)
+    again = make_run("again", values, version=version, argv=("--tp-size", "2"))
+
+    guessed = {row.name for row in argument_diff(recorded, plain).rows}
+    known = {row.name: row.change for row in argument_diff(recorded, again).rows}
+
+    assert guessed == {"tp_size"}
+    assert known["tp_size"] is Change.CHANGED
+    assert known["chunked_prefill_size"] is Change.ORIGIN
