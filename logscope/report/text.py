@@ -61,7 +61,7 @@ def _opening(explanation: Explanation, ink: Ink) -> list[str]:
         lines += wrapped(_side(diff.good), "good  ")
     if diff.first_bad is not None and diff.first_bad != diff.bad.run_id:
         text = f"the first failed run since the last good one is {short_id(diff.first_bad)}"
-        lines += wrapped(f"{text}: the change lies before it", "first ")
+        lines += wrapped(f"{text}: if it failed in the same way, the change lies before it", "first ")
     root = diff.bad.run.root_error
     return lines if root is None else [*lines, "", *root_lines(root, ink, diff.bad)]
 

@@ -12,6 +12,7 @@ from logscope.report.harmless import cells
 from logscope.report.layout import WIDTH
 from logscope.report.run_text import runs_text
 from logscope.report.text import diff_text, explanation_text
+from logscope.store.records import RunId
 from tests.logscope.report import values
 
 
@@ -102,3 +103,12 @@ def test_several_runs_are_separated_by_their_names() -> None:
 
     assert "-- all.log ---" in text
     assert "-- all.log#2 ---" in text
+
+
+def test_an_earlier_failure_is_no_proof_that_the_change_lies_before_it() -> None:
+    made = values.explanation()
+
+    text = diff_text(replace(made, diff=replace(made.diff, first_bad=RunId("0123456789abcdef"))))
+
+    said = " ".join(text.split())
+    assert "since the last good one is 0123456789ab: if it failed in the same way, the change lies" in said
