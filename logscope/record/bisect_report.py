@@ -23,7 +23,11 @@ def planned_tries(changes: ChangeSet) -> int:
 def plan_text(changes: ChangeSet, seconds: float | None) -> str:
     """What would be tried, most suspicious first, and what it may cost; `seconds` a usual launch takes."""
     count = len(changes.changes)
-    rows = [f"{count} change{'s' * (count != 1)} from the good to the bad launch, most suspicious first:"]
+    if not count:
+        rows = ["no argument and no variable differs from the good to the bad launch: nothing to launch"]
+        rows.append("('logscope diff GOOD BAD' compares model files, versions and hosts too)")
+    else:
+        rows = [f"{count} change{'s' * (count != 1)} from the good to the bad launch, most suspicious first:"]
     for index in suspicion_order(_suspects(changes)):
         change = changes.changes[index]
         suspicion = f"  (suspicion {change.weight:.2f})" if change.weight else ""

@@ -389,6 +389,16 @@ def test_causes_of_the_diff_are_tried_first(capsys: pytest.CaptureFixture[str]) 
     assert plan["planned_seconds"] == pytest.approx(plan["planned_tries"] * 22)
 
 
+def test_a_plan_without_changes_says_where_to_look(capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = (_SAMPLES / f"{name}.log" for name in ("s02_ok_eagle3", "s03_fail_eagle3_context_len"))
+
+    assert main(["bisect", str(good), str(bad), "--dry-run"]) == 0
+
+    said = capsys.readouterr().out
+    assert said.startswith("no argument and no variable differs from the good to the bad launch")
+    assert "logscope diff GOOD BAD" in said
+
+
 def test_variable_of_this_shell_that_neither_run_had_is_named(
     case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
