@@ -7,6 +7,7 @@ good release is the same, and what differs between the two. A doubt ends in ``un
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,14 @@ def validation(
     good, bad = library.view(good_version), library.view(bad_version)
     if good is None or bad is None:
         return _unknown_release(good_version, bad_version, good, bad)
+    return _known_releases(good, bad, message, tuple(frames), error_type)
+
+
+@lru_cache(maxsize=32)
+def _known_releases(
+    good: ReleaseView, bad: ReleaseView, message: str, frames: tuple[Frame, ...], error_type: str | None
+) -> ValidationFinding:
+    """Kept, since a report asks for the root error more than once."""
     told = take_apart(message, error_type)
     notes = _release_notes(good, bad)
     said_by_parser = parser_finding(good, bad, message, told.type, notes)
