@@ -63,21 +63,24 @@ def cpu(code: str, *words: str) -> list[float]:
 
 
 def store_with_runs(folder: Path) -> Path:
-    """A store with 5,000 runs: six launches, copied with other times, one log each."""
+    """A store with 5,000 runs: those of the sample logs, and their rows again for earlier days."""
+    import duckdb
+
     from logscope.store import Store
 
-    store = folder / "many.duckdb"
-    logs = folder / "many"
-    logs.mkdir(exist_ok=True)
-    text = (SAMPLES / "s03_fail_eagle3_context_len.log").read_text()
-    for number in range(RUNS):
-        # another day and port: other bytes, another run
-        body = text.replace(
-            "2026-11-30", f"20{10 + number // 336:02}-{1 + number % 12:02}-{1 + number // 12 % 28:02}"
+    path = folder / "many.duckdb"
+    Store.open(path).ingest([str(SAMPLES)])
+    connection = duckdb.connect(str(path))
+    first = connection.execute("SELECT count(*) FROM runs").fetchone()
+    copies = RUNS // (first[0] if first else 1)
+    identity = "x.run_no + 1000 * k AS run_no, md5(x.run_id || k)[:16] AS run_id"
+    for table, more in (("runs", ", x.order_at - k * INTERVAL 1 DAY AS order_at"), ("events", "")):
+        connection.execute(
+            f"INSERT INTO {table} SELECT x.* REPLACE ({identity}{more}) "
+            f"FROM {table} x, range(1, {copies + 1}) r(k)"
         )
-        (logs / f"run{number:05}.log").write_text(body + f"run {number}\n")
-    Store.open(store).ingest([str(logs)], jobs=2)
-    return store
+    connection.close()
+    return path
 
 
 def large_log(folder: Path) -> tuple[Path, Path]:
@@ -123,10 +126,11 @@ async def large(log: Path, store: Path) -> dict[str, Any]:
     from logscope.tui.rows import Place
     from logscope.tui.screens.log import LogPage
     from logscope.tui.widgets.log_view import LogView
+    from tests.tui.conftest import settle
 
     app = LogScopeApp(store, start="runs")
     async with app.run_test(size=(120, 40)) as pilot:
-        await asyncio.sleep(1.0)
+        await settle(pilot)  # the run list and its verdict are there: what follows is the log's alone
         run = await asyncio.to_thread(app.service._store().load, "last-failed")
         assert run.run.root_error is not None
         import numpy  # noqa: F401 - as after the first log that was opened
