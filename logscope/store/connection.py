@@ -174,7 +174,7 @@ class Database:
             else:
                 _link(half, path)
         finally:
-            half.unlink(missing_ok=True)
+            remove_database(half)
 
     def _migrate(self) -> None:
         """Brings an older store forward; also for readers, who could not use it otherwise."""
@@ -221,7 +221,7 @@ class Database:
             ) from error
         about_file = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException)
         if isinstance(error, about_file):
-            raise StoreError(f"{self.path}: {_plain(text)}", "nothing was changed") from error
+            raise StoreError(f"{self.path}: {_plain(text)}", "the store keeps what it had") from error
         raise error
 
 
@@ -247,6 +247,12 @@ def _roll_back(connection: DuckDBPyConnection) -> None:
         connection.execute("ROLLBACK")
     except duckdb.Error:  # a failed commit has already ended it, or the disk is full: the file is as before
         return
+
+
+def remove_database(path: Path) -> None:
+    """Removes a database file and the log that DuckDB keeps beside it."""
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + ".wal").unlink(missing_ok=True)
 
 
 def _turn_of(path: Path | None) -> threading.RLock:

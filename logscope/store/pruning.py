@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from logscope.errors import StoreError, UsageError
 from logscope.store import schema
-from logscope.store.connection import Database, run_transaction
+from logscope.store.connection import Database, remove_database, run_transaction
 from logscope.store.facts import FACT_COLUMNS, FACT_SOURCE, NEWEST_FIRST, facts_of
 from logscope.store.loading import delete_runs
 from logscope.store.records import RunFacts
@@ -77,7 +77,7 @@ def compact(database: Database) -> None:
     with database.writing() as holding:  # waits for others, and migrates what is old
         holding.execute("CHECKPOINT")
     fresh = path.with_name(f".{path.name}.compact-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
+    remove_database(fresh)
     try:
         with database.alone() as connection:
             _copy(connection, str(path), str(fresh))
@@ -87,7 +87,7 @@ def compact(database: Database) -> None:
             time.sleep(0.05)  # one who opened the old file before finds it locked until here, and opens again
             connection.execute("DETACH fresh")
     finally:
-        fresh.unlink(missing_ok=True)
+        remove_database(fresh)
 
 
 def _copy(connection: DuckDBPyConnection, path: str, fresh: str) -> None:
