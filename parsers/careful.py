@@ -134,6 +134,11 @@ class CarefulReader:
         text = raw.decode("utf-8", "replace").rstrip("\r")
         source = self.sources.of("", number, ())
         builder = source.current
+        if kind is Plain.HEADLESS and text[:2] == "  " and builder.failures.feed_inner(number, text):
+            source.orphan_head = None
+            builder.has_errors = True
+            builder.count_line(number, (), True)
+            return
         if kind is Plain.HEADLESS:
             line, is_own = Line(number, 0, "", None, "", None, False, text, text), False
             source.orphan_head = None

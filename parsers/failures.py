@@ -109,6 +109,18 @@ class FailureReader:
             tracebacks.note(line.label, body, line.number)
         return understood
 
+    def feed_inner(self, number: int, text: str) -> bool:
+        """The quick way for a line without a head or label that begins with spaces, inside a traceback.
+
+        False: not taken, and nothing changed; `feed` must see the line."""
+        if self._pending or self._printed.open or not self._tracebacks.feed_inner(number, text):
+            return False
+        if number != self._last_line:
+            if self._last_line:
+                self._rises += 1 if number > self._last_line else -1
+            self._last_line = number
+        return True
+
     @property
     def launcher_ended(self) -> bool:
         """True once the launching process itself ended with an exception."""

@@ -156,6 +156,33 @@ class TracebackReader:
             stack[-1].is_blank = True
         return self._continue(stack, line, body)
 
+    def feed_inner(self, number: int, text: str) -> bool:
+        """Takes a frame or a source line of a plain traceback, as most lines of one are, without a record.
+
+        False: not taken, and nothing changed; `feed` must judge the line.
+        """
+        stack = self.open.get("")
+        if not stack or len(text) > MAX_LINE:
+            return False
+        block = stack[-1]
+        if block.state is not State.FRAMES or block.is_group or block.margin:
+            return False
+        if "exception" in text or HEADER in text:
+            return False
+        frame = _FRAME.match(text)
+        if frame is not None:
+            block.frames.append(_frame(frame))
+            block.has_indent = True
+        elif not block.frames or _CARETS.match(text) or text[4:].lstrip()[:2] == "**" or text[2:3] == "[":
+            return False
+        else:
+            block.source = text.strip()
+        block.last_line = number
+        block.foreign = 0
+        if len(block.text) < MAX_TEXT_LINES:
+            block.text.append(text.rstrip()[:2000])
+        return True
+
     def note(self, label: str, body: str, number: int) -> None:
         """Remembers a line that may introduce the next traceback (``Process Process-2:``)."""
         if len(self.before) > MAX_OPEN * 8:
