@@ -7,11 +7,12 @@ prints its arguments a second time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from parsers.blocks import BatchRows, RequestRows
 from parsers.failures import FailureReader
+from parsers.lazy_dataclass import dataclass
 from parsers.records import (
     Argument,
     EnvVar,
@@ -305,7 +306,7 @@ class RunBuilder:
             self.is_certain = True
         if not self.is_likely and ("sglang" in text or "launch_server" in text):
             self.is_likely = True
-        if not self.is_near and any(word in text for word in _NEAR):
+        if not (self.is_certain or self.is_near) and any(word in text for word in _NEAR):
             self.is_near = True
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
