@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _spans_text(spans: Sequence[ValueSpan]) -> str:
+    from logscope.report.harmless import harmless
+
     lines: list[str] = []
     shown = ""
     for span in spans:
@@ -55,14 +57,17 @@ def _spans_text(spans: Sequence[ValueSpan]) -> str:
         ended = f"{span.good} good, {span.bad} bad" if span.good or span.bad else "open"
         lines.append(
             f"  {_when(span.first_at):<19}  {span.first_run}  "
-            f"{span.value if span.value is not None else 'None'}"
-            f"  ({span.runs} runs: {ended}; sglang {', '.join(span.versions) or 'unknown'})"
+            f"{harmless(span.value) if span.value is not None else 'None'}"
+            f"  ({span.runs} run{'s' * (span.runs != 1)}: {ended}; "
+            f"sglang {', '.join(span.versions) or 'unknown'})"
         )
     return "\n".join(lines)
 
 
 def _error_text(error: ErrorPast) -> str:
-    head = ": ".join(part for part in (error.type, " ".join(error.message.split())[:200]) if part)
+    from logscope.report.harmless import folded  # text of logs may hold escape sequences
+
+    head = ": ".join(part for part in (error.type, folded(error.message[:200])) if part)
     lines = [f"{error.fingerprint}  {error.level}  {head}"]
     lines += map(_occurrence_text, error.occurrences)
     if error.seen.fixed_by:
@@ -71,8 +76,10 @@ def _error_text(error: ErrorPast) -> str:
 
 
 def _occurrence_text(each: Occurrence) -> str:
+    from logscope.report.harmless import harmless
+
     times = f" x{each.count}" if each.count > 1 else ""
-    return (
+    return harmless(
         f"  {_when(each.at):<19}  {each.run_id}  {each.outcome:<7}  {each.role or '-':<9}  "
         f"line {each.line}{times}  {each.sglang_version or '-'}  {each.path}"
     )

@@ -60,8 +60,10 @@ def _age(text: str | None) -> timedelta | None:
 
 
 def _as_text(pruned: Pruned, only_told: bool) -> str:
+    from logscope.report.harmless import harmless
+
     lines = [
-        f"{facts.run_id}  {facts.started_at or '-'}  {facts.outcome.value:<8}  {facts.path}"
+        f"{facts.run_id}  {facts.started_at or '-'}  {facts.outcome.value:<8}  {harmless(facts.path)}"
         for facts in pruned.runs
     ]
     lines.append(f"{len(pruned.runs)} runs {'would go' if only_told else 'dropped'}")

@@ -6,8 +6,11 @@ import argparse
 import csv
 import io
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import add_format, note, store_path, wants_color, write
@@ -56,8 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--until", metavar="WHEN", help="started before; as --since")
     group.add_argument("--marked", choices=("good", "bad", "skip"), help="marked so by a person")
-    parser.add_argument("-n", "--limit", type=int, metavar="N", help="at most N runs")
+    parser.add_argument("-n", "--limit", type=_count, metavar="N", help="at most N runs")
     add_format(parser, ("text", "json", "csv"))
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on")
+    return number
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,10 +94,15 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         write(_as_csv(runs))
     elif runs:
-        write(_as_text(runs, wants_color(options)))
+        write(_as_text(runs, wants_color(options), _columns()))
     else:
         note(options, "no run fits" if wanted != RunFilter() else "the store holds no run")
     return ExitCode.OK
+
+
+def _columns() -> int | None:
+    """Width of the terminal; None where the output goes elsewhere and may be as wide as it is."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _as_json(facts: RunFacts) -> dict[str, object]:
@@ -108,10 +123,36 @@ def _as_csv(runs: Sequence[RunFacts]) -> str:
     return out.getvalue()
 
 
-def _as_text(runs: Sequence[RunFacts], color: bool) -> str:
+def _as_text(runs: Sequence[RunFacts], color: bool, columns: int | None = None) -> str:
+    """A row a run. Where that is too wide for the terminal, what ended it stands on a line below."""
     header = ("run", "started", "outcome", "stage", "sglang", "model", "what ended it")
     table = [header, *(_cells(facts) for facts in runs)]
-    widths = [min(40, max(len(row[column]) for row in table)) for column in range(len(header) - 1)]
+    if columns is not None and max(map(len, _table_lines(table, False))) > columns:
+        return "\n".join(_narrow_lines(table, color, columns))
+    return "\n".join(_table_lines(table, color))
+
+
+def _narrow_lines(table: Sequence[tuple[str, ...]], color: bool, columns: int) -> list[str]:
+    short = [(run[:12], at[:16], outcome, stage, version) for run, at, outcome, stage, version, *_ in table]
+    used = sum(max(len(row[column]) for row in short) + 2 for column in range(5))
+    room = max(8, columns - used)
+    names = [PurePath(row[5]).name or row[5] for row in table]
+    rows = [
+        (*cells, name if len(name) <= room else f"{name[: room - 1]}…", "")
+        for cells, name in zip(short, names, strict=True)
+    ]
+    lines = _table_lines(rows, color)
+    done: list[str] = []
+    for line, row in zip(lines, table, strict=True):
+        done.append(line)
+        if row is not table[0] and row[6]:
+            ended = f"    {row[6]}"
+            done.append(ended if len(ended) <= columns else f"{ended[: columns - 1]}…")
+    return done
+
+
+def _table_lines(table: Sequence[tuple[str, ...]], color: bool) -> list[str]:
+    widths = [min(40, max(len(row[column]) for row in table)) for column in range(len(table[0]) - 1)]
     lines = []
     for number, row in enumerate(table):
         cells = [cell[:width].ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -120,29 +161,25 @@ def _as_text(runs: Sequence[RunFacts], color: bool) -> str:
         elif color:
             cells = [f"\x1b[1m{cell}\x1b[0m" for cell in cells]
         lines.append("  ".join([*cells, row[-1]]).rstrip())
-    return "\n".join(lines)
+    return lines
 
 
 def _cells(facts: RunFacts) -> tuple[str, ...]:
+    from logscope.report.harmless import folded, harmless  # text of logs may hold escape sequences
+
     ended = ""
     if facts.root_message or facts.root_type:
         ended = ": ".join(part for part in (facts.root_type, facts.root_message) if part)
     elif facts.outcome != "ready":
         ended = facts.reason
     mark = f"[{facts.mark}{': ' + facts.note if facts.note else ''}] " if facts.mark else ""
+    model, version = harmless(facts.model_path or "-"), harmless(facts.sglang_version or "-")
     return (
         facts.run_id,
         f"{facts.started_at:%Y-%m-%d %H:%M:%S}" if facts.started_at else "-",
         facts.outcome.value,
         facts.stage.value if facts.stage else "-",
-        facts.sglang_version or "-",
-        _model(facts.model_path),
-        mark + " ".join(ended.split())[:120],
+        version,
+        model if len(model) <= 40 else "…" + model[-39:],  # the name stands at the end of a long path
+        folded(mark + ended[:200])[:120],
     )
-
-
-def _model(path: str | None) -> str:
-    """The end of a long model path: its name stands there."""
-    if path is None:
-        return "-"
-    return path if len(path) <= 40 else "…" + path[-39:]

@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from logscope.report.harmless import folded
 from logscope.store.queries import QueryResult
 
 WIDEST = 100
@@ -73,7 +74,7 @@ def _csv(result: QueryResult) -> str:
 
 def _markdown(result: QueryResult) -> str:
     def escaped(text: str) -> str:
-        return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split()) or " "
+        return folded(text).replace("\\", "\\\\").replace("|", "\\|") or " "
 
     lines = ["| " + " | ".join(map(escaped, result.columns)) + " |", "|" + " --- |" * len(result.columns)]
     lines += ["| " + " | ".join(escaped(_cell(value, "")) for value in row) + " |" for row in result.rows]
@@ -103,7 +104,7 @@ def _table(result: QueryResult) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = " ".join(_cell(value, "").split())
+    text = folded(_cell(value, ""))
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 

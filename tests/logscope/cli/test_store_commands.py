@@ -333,3 +333,21 @@ def test_a_closed_pipe_is_no_trouble(db: Path) -> None:
     )
 
     assert done.stderr == ""
+
+
+def test_escape_sequences_do_not_reach_the_terminal(db: Path, said: pytest.CaptureFixture[str]) -> None:
+    nasty = launch_log(START + timedelta(days=1), ready=False, error="ValueError: evil \u202e words")
+    main(["ingest", "-q", str(write_log(db.parent / "nasty.log", nasty))])
+    main(["mark", "last", "bad", "--note", "\x1b]0;owned\x07", "-q"])
+    said.readouterr()
+
+    for command in (
+        ["runs"],
+        ["history", "error", "evil"],
+        ["sql", "SELECT root_message, mark_note FROM runs"],
+        ["sql", "SELECT root_message, mark_note FROM runs", "--format", "markdown"],
+    ):
+        assert main(command) == 0
+        text = said.readouterr().out
+        assert "evil" in text
+        assert not {"\x1b", "\u202e"} & set(text)
