@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from logscope.compare.records import Evidence, RunDiff
-from logscope.explain.records import Cause, Remedy
 from logscope.report.harmless import folded, harmless_lines
 from logscope.report.layout import WIDTH, Ink, limited, wrapped
 from logscope.report.names import clock, counted, evidence_place, short_id
+
+if TYPE_CHECKING:
+    from logscope.explain.records import Cause, Remedy
 
 EVIDENCE_LINES = 4
 """Lines of one quote that a report shows."""

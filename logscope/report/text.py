@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from logscope.explain.records import Explanation
+from typing import TYPE_CHECKING
+
 from logscope.report.cause_text import causes_block
 from logscope.report.harmless import folded, harmless, harmless_lines
 from logscope.report.layout import Ink, limited, name_width, row_lines, wrapped
@@ -10,6 +11,9 @@ from logscope.report.names import clock, counted, frame_text, headline, run_name
 from logscope.report.outline import Section, same_section, sections
 from logscope.store.records import StoredRun
 from parsers.records import RootError
+
+if TYPE_CHECKING:
+    from logscope.explain.records import Explanation
 
 SHOWN_CAUSES = 3
 """Causes with evidence and remedies; the others are listed by title."""
