@@ -100,7 +100,7 @@ async def test_a_locked_store_keeps_what_is_shown_and_names_the_holder(
             holder.communicate("")
 
     assert str(holder.pid) in text
-    assert "s03_fail" in text
+    assert "6 runs, 1 failed" in text
 
 
 async def test_logs_are_taken_in_while_the_screen_is_there(drive: Drive, tmp_path: Path) -> None:
