@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from logscope.record.accelerators import Gpu, read_devices
 from logscope.record.check_files import file_findings
-from logscope.record.check_flags import flag_findings
+from logscope.record.check_flags import flag_findings, flags_are_known
 from logscope.record.check_history import Past, history_findings, past_of
 from logscope.record.check_host import host_findings
 from logscope.record.check_memory import memory_findings
@@ -55,8 +55,13 @@ def _all(plan: Planned, past: Past, gpus: tuple[Gpu, ...] | None) -> Iterator[Fi
 def _coverage(
     plan: Planned, past: Past, has_history: bool, gpus: tuple[Gpu, ...] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    looked = [f"flags of SGLang {plan.version}"] if plan.version else []
-    missed = [] if plan.version else ["flags: the SGLang version is not known (--sglang-version)"]
+    looked, missed = [], []
+    if plan.version is None:
+        missed.append("flags: the SGLang version is not known (--sglang-version)")
+    elif not flags_are_known(plan.version):
+        missed.append(f"flags: nothing is known of SGLang {plan.version}")
+    else:
+        looked.append(f"flags of SGLang {plan.version}")
     looked += [f"config.json of the {role} model" for role in plan.context.model_configs]
     if not plan.context.model_configs:
         missed.append("config.json: no model folder was found")

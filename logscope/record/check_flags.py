@@ -29,6 +29,11 @@ def flag_findings(plan: Planned) -> Iterator[Finding]:
             yield from _judge(plan, option, known)
 
 
+def flags_are_known(version: str | None) -> bool:
+    """True when enough is known of the release to judge a command line by it."""
+    return len(_known_flags(version)) >= _LEAST_KNOWN
+
+
 def _judge(plan: Planned, option: Option, known: Mapping[str, str]) -> Iterator[Finding]:
     name = known.get(option.flag)
     if name is None:

@@ -16,6 +16,7 @@ _PORTS = {
     "--nccl-port": "nccl_port",
     "--disaggregation-bootstrap-port": "disaggregation_bootstrap_port",
 }
+_LAST_PORT = 65535
 _BUSY_MIB = 512
 """Memory in use of an idle GPU (driver, display) stays below this."""
 
@@ -39,6 +40,9 @@ def _ports(plan: Planned) -> Iterator[Finding]:
     host = plan.command.value("--host") or "127.0.0.1"
     for flag, name in _PORTS.items():
         given = plan.command.value(flag) or ("30000" if flag == "--port" else None)
+        if given is not None and given.isdigit() and int(given) > _LAST_PORT:
+            yield _no_port(flag, name, given)
+            continue
         if given is None or not given.isdigit() or is_port_free((host, int(given))):
             continue
         holder = holder_of(int(given))
@@ -55,6 +59,18 @@ def _ports(plan: Planned) -> Iterator[Finding]:
                 Remedy("Take another port.", f"{flag} {int(given) + 1}", "quick", "clients can be told"),
             ),
         )
+
+
+def _no_port(flag: str, name: str, given: str) -> Finding:
+    return Finding(
+        "port-out-of-range",
+        "arg",
+        name,
+        Severity.FAILS,
+        f"{flag} {given} is no port: the launch cannot listen there",
+        (f"ports end at {_LAST_PORT}",),
+        (Remedy("Take a port that exists.", f"{flag} 30000", "quick", "clients can be told"),),
+    )
 
 
 def _numa(plan: Planned) -> Iterator[Finding]:

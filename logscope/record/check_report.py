@@ -7,6 +7,8 @@ import json
 from logscope.explain.records import Remedy
 from logscope.record.check import CheckAnswer
 from logscope.record.checking import Finding
+from logscope.report.harmless import folded
+from logscope.report.layout import wrapped
 from parsers.records import Json
 
 SCHEMA = "logscope.check/1"
@@ -21,9 +23,9 @@ def check_text(answer: CheckAnswer) -> str:
         rows += _finding_rows(number, finding)
     rows.append("")
     if answer.looked_at:
-        rows.append("looked at: " + "; ".join(answer.looked_at))
+        rows += wrapped(folded("; ".join(answer.looked_at)), "looked at: ")
     if answer.not_looked_at:
-        rows.append("not looked at: " + "; ".join(answer.not_looked_at))
+        rows += wrapped(folded("; ".join(answer.not_looked_at)), "not looked at: ")
     return "\n".join(rows) + "\n"
 
 
@@ -40,11 +42,14 @@ def check_json(answer: CheckAnswer) -> str:
 
 
 def _finding_rows(number: int, finding: Finding) -> list[str]:
-    rows = [f"{number}. {finding.severity}: {finding.title}  [{finding.kind} {finding.subject}]"]
-    rows += [f"   {line}" for line in finding.evidence]
+    title = f"{finding.severity}: {finding.title} [{finding.kind} {finding.subject}]"
+    rows = wrapped(folded(title), f"{number}. ")
+    for line in finding.evidence:
+        rows += wrapped(folded(line), "   ", "     ")
     for remedy in finding.remedies:
-        apply = f"  {remedy.apply}" if remedy.apply else ""
-        rows.append(f"   - {remedy.action}{apply}  ({_conditions(remedy)})")
+        rows += wrapped(folded(f"{remedy.action} ({_conditions(remedy)})"), "   - ")
+        if remedy.apply:
+            rows.append(f"     $ {folded(remedy.apply)}")  # on a line of its own, to be copied
     return rows
 
 

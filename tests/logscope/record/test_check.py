@@ -15,6 +15,7 @@ import pytest
 
 from logscope.cli.main import main
 from logscope.record.check import CheckAnswer, check
+from logscope.record.check_report import check_text
 from logscope.record.checking import Finding, Severity
 from logscope.record.planning import plan_here, plan_of_context
 from logscope.store import Store
@@ -89,6 +90,26 @@ def test_launch_with_nothing_wrong_is_clear(model: Path) -> None:
 
     assert answer.is_clear
     assert answer.findings == ()
+
+
+def test_port_that_does_not_exist_is_found(model: Path) -> None:
+    finding = _only(_check(model, "--nccl-port", "99999"))
+
+    assert (finding.rule, finding.kind, finding.subject) == ("port-out-of-range", "arg", "nccl_port")
+
+
+def test_flags_of_a_release_that_nothing_is_known_of_were_not_looked_at(model: Path) -> None:
+    answer = _check(model, "--no-such-flag", version="abc")
+
+    assert not any(text.startswith("flags") for text in answer.looked_at)
+    assert "flags: nothing is known of SGLang abc" in answer.not_looked_at
+
+
+def test_text_fits_eighty_columns_and_what_to_copy_has_its_own_line(model: Path) -> None:
+    text = check_text(_check(model, "--max-runing-requests", "8", "--mem-fraction-static", "7"))
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert "     $ --max-running-requests 8" in text.splitlines()
 
 
 def test_misspelt_flag_is_found_with_the_right_one(model: Path) -> None:
