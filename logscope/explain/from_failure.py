@@ -191,7 +191,8 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     """Says that nothing that changed explains the error, and where to look instead."""
     clues = scene.clues
     place = _place(scene)
-    what = f"{clues.type}: {clues.message}" if clues.message else clues.type
+    is_told = not clues.message or clues.message.startswith(clues.type)
+    what = (clues.message or clues.type) if is_told else f"{clues.type}: {clues.message}"
     shown = " ".join(what.split())
     shown = shown if len(shown) <= 110 else shown[:109] + "…"
     if scene.diff.good is None:

@@ -559,3 +559,11 @@ def test_without_any_config_the_numbers_of_the_message_tell_the_contradiction() 
     assert told.causes[0].subject == "draft.max_position_embeddings"
     assert "2048" in told.causes[0].title and "4096" in told.causes[0].title
     assert any(remedy.apply.startswith("SGLANG_ALLOW") for remedy in told.causes[0].remedies)
+
+
+def test_a_type_that_the_message_begins_with_is_said_once() -> None:
+    bad = make_run("bad", events=[error("Fatal Python error: Segmentation fault", type_="Fatal Python error")])
+
+    cause = first(None, bad)
+
+    assert cause.title.count("Fatal Python error") == 1
