@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from logscope.cli.common import add_format, note, shows_progress, store_path, write
 from logscope.cli.progress_line import ProgressLine
 from logscope.exit_codes import ExitCode
+from logscope.report.harmless import harmless
 
 if TYPE_CHECKING:
     from logscope.store.ingest_report import IngestedPath, IngestReport
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             shown.clear()
     write(_as_json(report) if options.format == "json" else _as_text(report, options))
     for failed in report.failed:
-        note(options, f"logscope: {failed.message}" + (f" ({failed.hint})" if failed.hint else ""))
+        note(options, f"logscope: {harmless(failed.message)}" + (f" ({failed.hint})" if failed.hint else ""))
     return ExitCode.TROUBLE if report.failed else ExitCode.OK
 
 
@@ -85,8 +86,8 @@ def _as_text(report: IngestReport, options: argparse.Namespace) -> str:
 
 def _lines(path: IngestedPath, verbose: bool) -> list[str]:
     if path.status in ("failed", "skipped"):
-        return [f"{path.status:<9} {path.path}"] if path.status == "failed" or verbose else []
-    lines = [f"{path.status:<9} {path.path}  {' '.join(path.runs)}"]
+        return [f"{path.status:<9} {harmless(path.path)}"] if path.status == "failed" or verbose else []
+    lines = [f"{path.status:<9} {harmless(path.path)}  {' '.join(path.runs)}"]
     lines += [f"          {text}" for text in (*path.changes, *(path.notes if verbose else ()))]
     if path.status == "reread" and not path.changes:
         lines.append("          nothing changed")

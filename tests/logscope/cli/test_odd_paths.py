@@ -45,3 +45,16 @@ def test_watching_a_folder_is_told_in_one_line(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err.splitlines() == [
         f"logscope: {tmp_path}: cannot be read: Is a directory (watch follows one log file)"
     ]
+
+
+def test_ingest_shows_a_path_that_would_move_the_cursor_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = tmp_path / "a\x1b[31m\n.log"
+    strange.write_bytes(_LOG.read_bytes())
+
+    assert main(["ingest", str(strange), "--db", str(tmp_path / "s.duckdb")]) == 0
+
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "a\\x1b[31m .log" in out
