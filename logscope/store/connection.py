@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from logscope.errors import StoreError, StoreLocked
 from logscope.store import schema
@@ -42,6 +42,8 @@ class Database:
         self._held_writes = False
         self._depth = 0
         self._is_ours = False
+        self.memory: dict[tuple[str, ...], Any] = {}
+        """Answers that hold while the connection is open: nobody else writes meanwhile."""
         self._turn = _turn_of(path)
 
     def exists(self) -> bool:
@@ -69,6 +71,7 @@ class Database:
         with self._turn:
             if self._held is not None and not self._held_writes:
                 self._close()
+            self.memory.clear()
             self._depth += 1
             try:
                 if not creates and not self.exists():
@@ -113,6 +116,7 @@ class Database:
             self._close()
 
     def _close(self) -> None:
+        self.memory.clear()
         if self._held is not None:
             held, self._held, self._held_writes = self._held, None, False
             held.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ from parsers.records import Json
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+Memory = dict[tuple[str, ...], Any]
+"""Answers that hold as long as one connection is open."""
 
 FIXES = 3
 """Failures, the newest, that are looked at for what fixed them."""
@@ -29,23 +33,42 @@ _LAYOUT = (
 _END_OF_TIME = {"order_at": datetime.max, "run_no": 2**31 - 1}
 
 
-def seen_before(connection: DuckDBPyConnection, fingerprint: str, run_id: str | None) -> Seen:
-    """What runs before this one say of a fingerprint; all runs where `run_id` is None."""
+def seen_before(
+    connection: DuckDBPyConnection, fingerprint: str, run_id: str | None, memory: Memory | None = None
+) -> Seen:
+    """What runs before this one say of a fingerprint; all runs where `run_id` is None.
+
+    A diff asks this for every error and warning of a run: `memory` keeps the answers for all of them.
+    """
     time: dict[str, Any] = _END_OF_TIME
     if run_id is not None:
         run = run_row(connection, run_id)
         if run is None:
             return Seen(0, None, None, ())
         time = {"order_at": run["order_at"], "run_no": run["run_no"]}
-    found = connection.execute(
-        "SELECT count(*), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at) FROM runs r "
-        f"WHERE {BEFORE} AND r.run_no IN (SELECT run_no FROM events WHERE fingerprint = $fingerprint)",
-        {**time, "fingerprint": fingerprint},
-    ).fetchone()
-    if found is None or not found[0]:
+    known = {} if memory is None or run_id is None else memory.setdefault(("seen", run_id), {})
+    if fingerprint not in known:
+        known[fingerprint] = None
+        for name, *told in connection.execute(_SEEN, {**time, "fingerprint": fingerprint}).fetchall():
+            known[name] = told
+    told = known[fingerprint]
+    if told is None:
         return Seen(0, None, None, ())
-    fixed_in, fixed_by = _fix(connection, fingerprint, time)
-    return Seen(int(found[0]), RunId(found[1]), found[2], fixed_by, fixed_in)
+    fixed_in, fixed_by = _fix(connection, fingerprint, time) if told[3] else (None, ())
+    return Seen(int(told[0]), RunId(told[1]), told[2], fixed_by, fixed_in)
+
+
+_SEEN = f"""
+SELECT e.fingerprint, count(DISTINCT r.run_no), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at),
+       count(*) FILTER (r.root_fingerprint = e.fingerprint)
+FROM events e JOIN runs r USING (run_no)
+WHERE e.kind <> 'milestone' AND {BEFORE} AND (
+    e.fingerprint = $fingerprint OR e.fingerprint IN (SELECT fingerprint FROM events WHERE run_no = $run_no)
+)
+GROUP BY e.fingerprint
+"""
+"""Of a fingerprint and of all others of the run $run_no: earlier runs with it, the first one, how many it
+ended."""
 
 
 def _fix(
@@ -94,57 +117,84 @@ def _rows(connection: DuckDBPyConnection, where: str, parameters: dict[str, Any]
 
 
 def contrast(
-    connection: DuckDBPyConnection, run_id: str, kind: str, name: str, value: Json, fingerprint: str
+    connection: DuckDBPyConnection,
+    run_id: str,
+    kind: str,
+    name: str,
+    value: Json,
+    fingerprint: str,
+    memory: Memory | None = None,
 ) -> Contrast:
     """How often the value stood in the failures with this error and in the successes of the deployment.
 
     Runs of which the value cannot be known are left out of both counts.
     """
+    key = ("picked", run_id, fingerprint)
+    picked = None if memory is None else memory.get(key)
+    if picked is None:
+        picked = _failures_and_successes(connection, run_id, fingerprint)
+        if memory is not None:
+            memory[key] = picked
+    values = _known_values(connection, kind, name, picked)
+    wanted = _text(value, kind)
+    failed = [values[each.run_no] == wanted for each in picked if each.failed and each.run_no in values]
+    good = [values[each.run_no] == wanted for each in picked if not each.failed and each.run_no in values]
+    return Contrast(sum(failed), len(failed), sum(good), len(good))
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """A failure with the error in question, or a success of the deployment."""
+
+    run_no: int
+    failed: bool
+    version: str | None
+    env_known: bool
+
+
+def _failures_and_successes(connection: DuckDBPyConnection, run_id: str, fingerprint: str) -> list[_Picked]:
     run = run_row(connection, run_id)
     if run is None:
-        return Contrast(0, 0, 0, 0)
-    known, has = _conditions(kind)
-    config_role, _, key = name.partition(".")
-    parameters: dict[str, Any] = {
-        **{column: run[column] for column in _DEPLOYMENT},
-        "fingerprint": fingerprint,
-        "name": key if kind == "config" else name,
-        "role": config_role,
-        "value": _text(value, kind),
-    }
-    used = {word for word in parameters if f"${word}" in known + has + _CONTRAST}
-    row = connection.execute(
-        _CONTRAST.format(known=known, has=has), {word: parameters[word] for word in used}
-    ).fetchone()
-    return Contrast(*(int(count or 0) for count in row)) if row is not None else Contrast(0, 0, 0, 0)
+        return []
+    rows = connection.execute(
+        f"SELECT r.run_no, NOT {GOOD}, r.sglang_version, r.env_known FROM runs r "
+        f"WHERE (r.root_fingerprint = $fingerprint AND NOT {GOOD}) OR ({GOOD} AND {same_deployment()})",
+        {**{column: run[column] for column in _DEPLOYMENT}, "fingerprint": fingerprint},
+    ).fetchall()
+    return [_Picked(*row) for row in rows]
 
 
-_CONTRAST = (
-    "WITH picked AS (SELECT r.run_no, r.run_id, r.sglang_version, r.env_known, "
-    "r.root_fingerprint = $fingerprint AND NOT " + GOOD + " AS failed, " + GOOD + " AND " + same_deployment()
-    + " AS good FROM runs r), "
-    "judged AS (SELECT failed, good, {has} AS has FROM picked p WHERE (failed OR good) AND {known}) "
-    "SELECT count(*) FILTER (failed AND has), count(*) FILTER (failed), count(*) FILTER (good AND has), "
-    "count(*) FILTER (good) FROM judged"
-)  # fmt: skip
-
-
-def _conditions(kind: str) -> tuple[str, str]:
-    """SQL: the value of the run p can be known; the run has it."""
+def _known_values(
+    connection: DuckDBPyConnection, kind: str, name: str, picked: Sequence[_Picked]
+) -> dict[int, str | None]:
+    """run_no -> the value as the store has it, for the runs of which it can be known; None is 'not set'."""
     if kind == "version":
-        return "p.sglang_version IS NOT NULL", "p.sglang_version = $value"
+        return {each.run_no: each.version for each in picked if each.version is not None}
+    numbers = [each.run_no for each in picked]
+    these = "run_no IN (SELECT unnest($numbers::INTEGER[]))"
     if kind == "env":
-        value = "(SELECT any_value(value) FROM env e WHERE e.run_no = p.run_no AND e.name = $name)"
-        return f"(p.env_known OR {value} IS NOT NULL)", f"{value} IS NOT DISTINCT FROM $value"
-    if kind == "config":
-        value = (
-            "(SELECT any_value(value) FROM model_configs c WHERE c.run_no = p.run_no AND c.role = $role "
-            "AND c.key = $name)"
+        shown = _values(
+            connection, f"SELECT run_no, value FROM env WHERE name = $name AND {these}", name, numbers
         )
-        known = "EXISTS (SELECT 1 FROM model_configs c WHERE c.run_no = p.run_no AND c.role = $role)"
-        return known, f"{value} IS NOT DISTINCT FROM $value"
-    value = "(SELECT any_value(value) FROM server_args a WHERE a.run_no = p.run_no AND a.name = $name)"
-    return f"{value} IS NOT NULL", f"{value} = $value"
+        unset: dict[int, str | None] = {each.run_no: None for each in picked if each.env_known}
+        return unset | shown
+    if kind == "config":
+        role, _, key = name.partition(".")
+        configs = connection.execute(
+            "SELECT run_no, any_value(value) FILTER (key = $key) FROM model_configs "
+            f"WHERE role = $role AND {these} GROUP BY run_no",
+            {"role": role, "key": key, "numbers": numbers},
+        ).fetchall()
+        return dict(configs)
+    return _values(
+        connection, f"SELECT run_no, value FROM server_args WHERE name = $name AND {these}", name, numbers
+    )
+
+
+def _values(
+    connection: DuckDBPyConnection, query: str, name: str, numbers: Sequence[int]
+) -> dict[int, str | None]:
+    return dict(connection.execute(query, {"name": name, "numbers": list(numbers)}).fetchall())
 
 
 def _text(value: Json, kind: str) -> str | None:

@@ -90,6 +90,9 @@ def export_query(
 
 def _lock_down(connection: DuckDBPyConnection, writes_to: Path | None = None) -> None:
     """From here on this connection reads the open store and nothing else; no setting can be changed back."""
+    locked = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
+    if locked is not None and locked[0]:
+        return  # an earlier query on the same opening has done it
     if writes_to is not None:
         place = str(writes_to).replace("'", "''")
         connection.execute(f"SET allowed_paths = ['{place}']")

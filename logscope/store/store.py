@@ -163,7 +163,7 @@ class Store:
         from logscope.store.past import seen_before
 
         with self._database.reading() as connection:
-            return seen_before(connection, fingerprint, run_id)
+            return seen_before(connection, fingerprint, run_id, self._database.memory)
 
     def contrast(self, run_id: RunId, kind: str, name: str, value: Json, fingerprint: str) -> Contrast:
         """How often ``kind`` (``arg``, ``env``, ``config`` with name ``draft.KEY``, ``version``) `name`
@@ -171,7 +171,7 @@ class Store:
         from logscope.store.past import contrast
 
         with self._database.reading() as connection:
-            return contrast(connection, run_id, kind, name, value, fingerprint)
+            return contrast(connection, run_id, kind, name, value, fingerprint, self._database.memory)
 
     def usual(self, run_id: RunId, before: bool = True) -> SetupSpread:
         """The spread of the good runs of the same setup, those before `run_id` only by default."""
