@@ -66,7 +66,9 @@ class _Later:
     def __get__(self, instance: object, owner: type) -> object:
         cls = next(one for one in owner.__mro__ if one.__dict__.get(self._name) is self)
         twin = type(cls)(cls.__name__, cls.__bases__, {**self._own, "__module__": cls.__module__})
-        told: object = getattr(dataclasses.dataclass(frozen=self._frozen)(twin), self._name)
+        asks_how = self._name == _PARAMS  # the fields are the same without methods, and cost less
+        twin = dataclasses.dataclass(init=asks_how, repr=asks_how, eq=asks_how, frozen=self._frozen)(twin)
+        told: object = getattr(twin, self._name)
         setattr(cls, self._name, told)
         return told
 
