@@ -14,6 +14,9 @@ from parsers.rules.message_rule import Weight
 SURVIVED_AFTER = timedelta(seconds=3)
 """Progress that comes sooner after an error may be what was already under way."""
 
+SERVED_ON_AFTER = timedelta(minutes=2)
+"""A dying scheduler takes its server along within seconds; the others' last batches come sooner than this."""
+
 REQUEST_WEIGHTS = frozenset({Weight.REQUEST, Weight.HEADLINE})
 FATAL_WEIGHTS = frozenset({Weight.NATIVE, Weight.ERROR, Weight.DUMP, Weight.CHILD_DEATH})
 _OUTLIVED_BY_BATCHES = REQUEST_WEIGHTS | {
@@ -111,9 +114,21 @@ def _judge(candidate: Candidate, occurrence: Occurrence, progress: Progress, mar
     is_carrier = candidate.weight is Weight.WRAPPER and is_of_request(candidate.context)
     if is_carrier and marks.own_ready is not None:
         return Verdict(occurrence, Fate.ONE_REQUEST, "carries the error of one request")
+    if occurrence.is_fatal and _served_long_after(occurrence, progress):
+        return Verdict(occurrence, Fate.OUTLIVED, "the server served for minutes after it")
     if candidate.weight in FATAL_WEIGHTS or occurrence.is_fatal:
         return Verdict(occurrence, Fate.OPEN, "")
     return _went_on(candidate, occurrence, progress)
+
+
+def _served_long_after(occurrence: Occurrence, progress: Progress) -> bool:
+    """Batches long after the words of a dying process: whatever died, the server did not end with it."""
+    if occurrence.at is None or progress.last_batch_at is None or progress.last_batch_line is None:
+        return False
+    try:
+        return progress.last_batch_at - occurrence.at >= SERVED_ON_AFTER
+    except TypeError:  # one time with a date, one without
+        return False
 
 
 def _is_after_arguments(occurrence: Occurrence, progress: Progress) -> bool:

@@ -302,3 +302,25 @@ def test_noise_of_collected_objects_and_futures_after_ready_ends_nothing() -> No
     """)
 
     assert (run.outcome, run.root_error) == (Outcome.READY, None)
+
+
+def test_a_server_that_serves_for_minutes_after_a_scheduler_s_exception_did_not_end_with_it() -> None:
+    head = "[2026-02-24 10:00:{:02d}] "
+    launch = [
+        head.format(0) + "server_args=ServerArgs(model_path='/m/a', tp_size=1, port=30000)",
+        head.format(30) + "The server is fired up and ready to roll!",
+        head.format(40) + "Scheduler hit an exception: Traceback (most recent call last):",
+        '  File "/opt/venv/lib/python3.12/site-packages/sglang/srt/managers/scheduler.py", line 10, in step',
+        "    raise ValueError(text)",
+        "ValueError: unusable parameter",
+        "",
+    ]
+    batch = "] Decode batch, #running-req: 1, #token: 10, token usage: 0.01, gen throughput (token/s): 9.00, #queue-req: 0"
+    served = [f"[2026-02-24 10:{minute:02d}:00{batch}" for minute in range(1, 9)]
+
+    outlived = run_of("\n".join([*launch, *served, ""]))
+    ended = run_of("\n".join([*launch, served[0], ""]))
+
+    assert outlived.root_error is None
+    assert outlived.outcome in ("ready", "running")
+    assert ended.outcome == "failed"
