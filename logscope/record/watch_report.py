@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 
 from logscope.record.watching import WatchEvent
+from logscope.report.harmless import folded
+from logscope.report.layout import wrapped
 from parsers.records import Json
 
 SCHEMA = "logscope.watch/1"
 
 
 def event_text(event: WatchEvent, clock: str) -> str:
-    """One line: time of day, what happened, where in the log."""
+    """Time of day, what happened, where in the log; the text is the log's, so it is made harmless."""
     place = f"  (line {event.line})" if event.line is not None else ""
-    return f"{clock}  {event.text}{place}"
+    return "\n".join(wrapped(folded(f"{event.text}{place}"), f"{clock}  "))
 
 
 def event_json(event: WatchEvent, at: str) -> str:

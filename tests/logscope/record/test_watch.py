@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from logscope.record.follow import GrowingFile
+from logscope.record.watch_report import event_text
 from logscope.record.watching import Watcher, WatchEvent, usual_of
 from logscope.store import Store
 from logscope.store.records import SetupSpread, Spread
@@ -301,3 +302,13 @@ def test_command_gives_124_for_a_log_that_went_silent(tmp_path: Path) -> None:
     assert (
         json.loads(out.splitlines()[-1] if b'"diff"' not in out else out.splitlines()[-2])["event"] == "hung"
     )
+
+
+def test_an_event_fits_eighty_columns_and_moves_no_cursor() -> None:
+    event = WatchEvent("failed", "failed: ValueError: \x1b[2J" + "there is no room " * 12, 7, Stage.LOAD)
+
+    lines = event_text(event, "12:00:00").splitlines()
+
+    assert lines[0].startswith("12:00:00  failed: ValueError: \\x1b[2J")
+    assert lines[-1].endswith("(line 7)")
+    assert max(map(len, lines)) <= 80
