@@ -63,7 +63,8 @@ def _as_text(pruned: Pruned, only_told: bool) -> str:
     from logscope.report.harmless import harmless
 
     lines = [
-        f"{facts.run_id}  {facts.started_at or '-'}  {facts.outcome.value:<8}  {harmless(facts.path)}"
+        f"{facts.run_id}  {facts.started_at or '-'!s:<19}  {facts.outcome.value:<8}  "
+        f"{harmless(facts.path)}"
         for facts in pruned.runs
     ]
     lines.append(f"{len(pruned.runs)} runs {'would go' if only_told else 'dropped'}")

@@ -50,3 +50,18 @@ def test_in_a_pipe_a_run_is_one_line(db: Path, capsys: pytest.CaptureFixture[str
 def test_a_limit_of_no_run_is_bad_usage(number: str, db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", "-n", number]) == 2
     assert "a number from 1 on" in capsys.readouterr().err
+
+
+def test_prune_keeps_its_columns_for_a_run_without_a_time(
+    tmp_path: Path, db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = Path(__file__).parents[3] / "sample_logs" / "r02_fail_unknown_flag.log"  # no line has a time
+    (tmp_path / "usage.log").write_bytes(sample.read_bytes())
+    assert main(["ingest", "-q", str(tmp_path / "usage.log")]) == 0
+    capsys.readouterr()
+
+    assert main(["prune", "--keep", "0", "--dry-run"]) == 0
+
+    *rows, _ = capsys.readouterr().out.splitlines()
+    assert len(rows) == 2
+    assert len({row.index("failed") for row in rows}) == 1
