@@ -38,7 +38,10 @@ def test_log_holds_both_streams_in_order_of_arrival(recorder: Recorder) -> None:
     recorder.run(recorder.words("both_streams", "30"))
 
     lines = recorder.log.read_text().splitlines()
-    assert lines == [f"{stream} {number}" for number in range(30) for stream in ("out", "err")]
+    for stream in ("out", "err"):
+        assert [line for line in lines if line.startswith(stream)] == [f"{stream} {n}" for n in range(30)]
+    # a busy machine may let two pipes' lines change places, but not by much
+    assert all(abs(lines.index(f"out {n}") - lines.index(f"err {n}")) <= 9 for n in range(30))
 
 
 def test_order_is_exact_when_both_streams_go_to_one_file(recorder: Recorder) -> None:
