@@ -44,6 +44,9 @@ _WHOLE = (IngestStatus.NEW, IngestStatus.REPLACED)
 _WRITER_MEMORY = 96
 """MB for DuckDB while rows of a usual log go in."""
 
+MOST_RETRIES = 3
+"""How often a log is read again because what the store holds of it is not what was expected."""
+
 Progress = Callable[[str, int, int], None]
 """Called with (path, its number from 1, how many there are) before each input is read."""
 
@@ -82,6 +85,7 @@ class Ingest:
         self._folder = database.path.parent if database.path is not None else None
         self._knowledge: Knowledge
         self._waiting: list[_Waiting] = []
+        self._retries: dict[int, int] = {}
         self._waiting_since = 0.0
         self._done: dict[int, IngestedPath] = {}
 
@@ -255,6 +259,15 @@ class Ingest:
             for waiting in group:
                 waiting.log.rows.discard()
         for waiting in stale:
+            self._retries[waiting.number] = self._retries.get(waiting.number, 0) + 1
+            if self._retries[waiting.number] > MOST_RETRIES:
+                self._done[waiting.number] = IngestedPath(
+                    waiting.source.word,
+                    IngestStatus.FAILED,
+                    message=f"{waiting.source.path}: changes while it is read",
+                    hint="take it in again when it rests",
+                )
+                continue
             self._look_up()
             self._take(waiting.number, waiting.source)
             self._write_group()

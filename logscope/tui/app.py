@@ -162,7 +162,7 @@ class LogScopeApp(App[None]):
     def show_runs(self, why: str) -> None:
         """The run list instead of what has nothing to show."""
         self.action_screen("runs")
-        self.call_after_refresh(self.say, why)
+        self.notify(why, markup=False)  # the status line is the list's own, which is read just now
 
     def go_back(self, *, leave: bool) -> None:
         """To the screen below; on the run list it quits when `leave`."""

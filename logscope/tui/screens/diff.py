@@ -131,7 +131,8 @@ class DiffPage(Page):
         self.call_after_refresh(self._fill_anew)
 
     def _fill_anew(self) -> None:
-        if self.query_one(LineList).size.width != self._drawn_width:
+        listing = self.query(LineList)  # gone already when the page was left meanwhile
+        if listing and listing.first().size.width != self._drawn_width:
             self._fill()
 
     def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
