@@ -1,4 +1,4 @@
-"""What each screen looks like, as text. After a wanted change: ``LOGSCOPE_UPDATE_GOLDENS=1 pytest tests/tui``."""
+"""What each screen looks like, as text. After a wanted change: ``LOGSCOPE_UPDATE_GOLDEN=1 pytest tests/tui``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_the_screen_looks_as_it_did(
         await press(pilot, *keys)
         shown = steady(name, screen_text(pilot)) + "\n"
     file = GOLDEN / f"{name}-{size[0]}x{size[1]}.txt"
-    if os.environ.get("LOGSCOPE_UPDATE_GOLDENS"):
+    if os.environ.get("LOGSCOPE_UPDATE_GOLDEN"):
         file.write_text(shown, encoding="utf-8")
 
     assert shown == file.read_text(encoding="utf-8")
