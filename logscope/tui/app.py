@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
 
 from logscope.errors import LogScopeError
 from logscope.tui.intake import Intake
+from logscope.tui.last_view import LastViews
 from logscope.tui.memory import Memory
-from logscope.tui.page import BREAKPOINTS, Page
+from logscope.tui.page import Page, is_typing
 from logscope.tui.rows import Place
 from logscope.tui.service import Service
 
@@ -40,7 +40,6 @@ class LogScopeApp(App[None]):
     CSS_PATH = "styles.tcss"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "help", "Help", id="app.help", key_display="?"),
         Binding("ctrl+p,colon", "command_palette", "Commands", show=False, id="app.palette"),
@@ -66,6 +65,7 @@ class LogScopeApp(App[None]):
         self.service = Service(store)
         self.store_name = store.name
         self.memory = Memory(store)
+        self.views = LastViews(store)
         self.intake = Intake(self, self.service, ingest)
         self._start = start
         self._baseline: str | None = None
@@ -95,7 +95,7 @@ class LogScopeApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While one types, letters are letters."""
-        if action in WHILE_TYPING or not isinstance(self.focused, Input | TextArea):
+        if action in WHILE_TYPING or not is_typing(self.focused):
             return super().check_action(action, parameters)
         return False if action in ("leave", "screen", "report") else super().check_action(action, parameters)
 

@@ -9,12 +9,17 @@ from pathlib import Path
 from logscope.config import state_dir
 
 
+def state_file(store: Path, kind: str) -> Path:
+    """The file of the user's state directory that belongs to a store."""
+    digest = sha256(str(store.absolute()).encode()).hexdigest()[:12]
+    return state_dir() / f"{kind}-{digest}.json"
+
+
 class Memory:
     """Small values in the user's state directory, never in the store."""
 
     def __init__(self, store: Path) -> None:
-        digest = sha256(str(store.absolute()).encode()).hexdigest()[:12]
-        self._path = state_dir() / f"triage-{digest}.json"
+        self._path = state_file(store, "triage")
         self._values: dict[str, str] = {}
         try:
             held = json.loads(self._path.read_text(encoding="utf-8"))

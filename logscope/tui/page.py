@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Footer, Input, Static, TextArea
+from textual.widgets import Input
 
 from logscope.errors import LogScopeError
-from logscope.tui.harmless import harmless, plain
+from logscope.tui.harmless import harmless
+from logscope.tui.last_view import MOST_ROWS, View
+from logscope.tui.widgets.line import KeyBar, Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SMALLEST = (60, 16)
 """Columns and lines below which one line says what is needed."""
-BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-very-wide")]
-"""Columns from which a class is set on screens."""
+WIDE, VERY_WIDE = 100, 160
+"""Columns from which two panes stand beside each other, and from which the second has the larger part."""
 WHILE_TYPING = frozenset(["escape", "pane", "run", "history", "export"])
 """Actions of screens that act while the cursor is in a text field."""
+KEPT_LINES = frozenset(["top", "columns", "verdict", "baseline"])
+"""Lines that are kept with the rows of a screen."""
 FILTER_PAUSE = 0.15
 """Seconds after the last key before a filter is applied."""
 
@@ -60,29 +62,23 @@ class Job:
             stop()
 
 
-@dataclass
-class Answered(Message):
-    """A worker has its answer."""
+class Ended(Message):
+    """A worker is done: `then` is what to do here with what it found, or with the trouble it met."""
 
-    group: str
-    job: Job
-    value: Any
-    then: Callable[[Any], None]
+    def __init__(self, group: str, job: Job, then: Callable[[], None]) -> None:
+        super().__init__()
+        self.group, self.job, self.then = group, job, then
 
 
-@dataclass
-class Failed(Message):
-    """A worker met something that the user can do something about."""
-
-    group: str
-    job: Job
-    error: LogScopeError
+def is_typing(widget: Widget | None) -> bool:
+    """True while letters go into a text field."""
+    return widget is not None and widget.check_consume_key("a", "a")
 
 
 class Page(Screen[None]):
     """Base of every screen."""
 
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", "Find", id="page.find", tooltip="filter the list, search the text"),
         Binding("n", "next_hit(1)", "Next hit", show=False, id="page.next_hit"),
@@ -114,33 +110,63 @@ class Page(Screen[None]):
         self._says_reading = False
 
     def compose(self) -> ComposeResult:
-        yield Static(id="top", markup=False)
-        with Container(id="body"):
-            yield from self.body()
-        yield Input(id="find", placeholder="type to find, enter keeps it, esc clears it", compact=True)
-        yield Static(id="status", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
-        yield Static(id="too-small", markup=False)
+        self._set_size_classes(self.app.size.width, self.app.size.height)
+        yield Line(id="top")
+        yield from self.body()
+        yield Line(id="status", tone="muted")
+        yield KeyBar()
 
     def body(self) -> ComposeResult:
         """The widgets between top line and status line."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        self.query_one("#find").display = False
         self.set_interval(0.5, self._tick)
+
+    # -- what it showed last ----------------------------------------------------------------------
+
+    def show_last(self, stamp: str) -> None:
+        """Shows what was kept under this stamp, until the answer is there."""
+        view = self.scope.views.get(self.NAME, stamp)
+        listing = self.main_list
+        if view is None or listing is None:
+            return
+        for name, text in view.lines.items():
+            for line in self.query(f"#{name}").results(Line):
+                line.say(text)
+        listing.show(view.rows)
+        listing.select(view.cursor)
+
+    def keep(self, stamp: str) -> None:
+        """Keeps what is shown now for the next time."""
+        listing = self.main_list
+        if listing is None or not listing.total:
+            return
+        lines = {line.id or "": line.text for line in self.query(Line) if line.id in KEPT_LINES}
+        row = listing.row
+        self.scope.views.put(
+            self.NAME, stamp, View(lines, tuple(listing.rows[:MOST_ROWS]), row.key if row else "")
+        )
 
     # -- size -------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        wanted = event.size.width >= SMALLEST[0] and event.size.height >= SMALLEST[1]
-        notice = self.query_one("#too-small", Static)
-        notice.update(
-            plain(
-                f"LogScope needs {SMALLEST[0]}x{SMALLEST[1]}, this is {event.size.width}x{event.size.height}"
-            )
-        )
-        self.set_class(not wanted, "-too-small")
+        self._set_size_classes(event.size.width, event.size.height)
+        needed, now = (f"{width}x{height}" for width, height in (SMALLEST, event.size))
+        too_small = f"LogScope needs {needed}, this is {now}"
+        is_too_small = self.has_class("-too-small")
+        notice = list(self.query("#too-small").results(Line))
+        if is_too_small and not notice:
+            self.mount(Line(too_small, id="too-small", most=3))
+        for line in notice:
+            line.display = is_too_small
+            line.say(too_small)
+
+    def _set_size_classes(self, width: int, height: int) -> None:
+        """Says how wide the screen is before its widgets are styled: styling them twice is dear."""
+        self.set_class(width < SMALLEST[0] or height < SMALLEST[1], "-too-small")
+        self.set_class(width < WIDE, "-narrow")
+        self.set_class(width >= VERY_WIDE, "-very-wide")
 
     # -- work off the event loop ------------------------------------------------------------------
 
@@ -155,11 +181,19 @@ class Page(Screen[None]):
             try:
                 value = work(job)
             except LogScopeError as error:
-                if not job():
-                    self.post_message(Failed(group, job, error))
-                return
+                trouble = error
+
+                def ended() -> None:
+                    self.trouble(trouble)
+            else:
+
+                def ended() -> None:
+                    if self._status_kind == "bad":
+                        self.status("")
+                    then(value)
+
             if not job():
-                self.post_message(Answered(group, job, value, then))
+                self.post_message(Ended(group, job, ended))
 
         self.run_worker(run, name=group, group=group, thread=True)
 
@@ -173,19 +207,11 @@ class Page(Screen[None]):
     def on_unmount(self) -> None:
         self._stop()
 
-    @on(Answered)
-    def _answered(self, message: Answered) -> None:
+    @on(Ended)
+    def _ended(self, message: Ended) -> None:
         message.stop()
         if self._finish(message.group, message.job):
-            if self._status_kind == "-error":
-                self.status("")
-            message.then(message.value)
-
-    @on(Failed)
-    def _failed(self, message: Failed) -> None:
-        message.stop()
-        if self._finish(message.group, message.job):
-            self.trouble(message.error)
+            message.then()
 
     def _finish(self, group: str, job: Job) -> bool:
         """Takes a finished job off the list; False for one that was stopped or replaced."""
@@ -199,7 +225,7 @@ class Page(Screen[None]):
     def trouble(self, error: LogScopeError) -> None:
         """One sentence, the cause and the next step on the status line; the old data stays."""
         hint = f" ({error.hint})" if error.hint else ""
-        self.status(f"! {error.message}{hint}", "-error")
+        self.status(f"! {error.message}{hint}", "bad")
         if self.main_list is not None and not self.main_list.total:
             self.main_list.placeholder = f"{error.message}{hint}; r reads again"
 
@@ -217,13 +243,11 @@ class Page(Screen[None]):
         if (text, kind) == (self._status, self._status_kind):
             return
         self._status, self._status_kind = text, kind
-        line = self.query_one("#status", Static)
-        line.update(plain(text), layout="-error" in (kind, *line.classes))
-        line.set_class(kind == "-error", "-error")
+        self.query_one("#status", Line).say(text, kind or "muted", 3 if kind == "bad" else 1)
 
     def top(self, text: str) -> None:
         """Sets the line on top."""
-        self.query_one("#top", Static).update(plain(f"{self.NAME}  {text}"), layout=False)
+        self.query_one("#top", Line).say(f"{self.NAME}  {text}")
 
     # -- finding ----------------------------------------------------------------------------------
 
@@ -233,10 +257,27 @@ class Page(Screen[None]):
         found = self.query(LineList)
         return found.first() if found else None
 
-    def action_find(self) -> None:
-        field = self.query_one("#find", Input)
+    @property
+    def find_field(self) -> Input | None:
+        """The field of ``/``, once it was asked for."""
+        found = self.query("#find").results(Input)
+        return next(iter(found), None)
+
+    def show_find(self, value: str | None = None) -> Input:
+        """Shows the field of ``/``, with this text in it (None: what it holds)."""
+        field = self.find_field
+        if field is None:
+            what = "type to find, enter keeps it, esc clears it"
+            field = Input(value or "", id="find", placeholder=what, compact=True)
+            self.mount(field, before="#status")
+        elif value is not None:
+            with self.prevent(Input.Changed):
+                field.value = value
         field.display = True
-        field.focus()
+        return field
+
+    def action_find(self) -> None:
+        self.show_find().focus()
 
     @on(Input.Changed, "#find")
     def _find_changed(self, event: Input.Changed) -> None:
@@ -252,7 +293,7 @@ class Page(Screen[None]):
             self._filter_timer.stop()
         self.find(event.value)
         self.focus_main()
-        self.query_one("#find").display = bool(event.value) and not self.SEARCHES
+        event.input.display = bool(event.value) and not self.SEARCHES
 
     def find(self, text: str) -> None:
         """Filters or searches the main list."""
@@ -279,8 +320,8 @@ class Page(Screen[None]):
 
     def action_escape(self) -> None:
         """Clears the filter, else stops what runs, else goes back; never out."""
-        field = self.query_one("#find", Input)
-        if field.display or field.value:
+        field = self.find_field
+        if field is not None and (field.display or field.value):
             field.value = ""
             field.display = False
             self.find("")
@@ -328,7 +369,7 @@ class Page(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hides what cannot work now: letters while one types, hits before a search, a second pane of one."""
-        if isinstance(self.focused, Input | TextArea) and action not in WHILE_TYPING:
+        if action not in WHILE_TYPING and is_typing(self.focused):
             return False
         if action in ("find", "next_hit") and not self.FINDS:
             return False

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from enum import StrEnum
+from typing import Generic, TypeVar, overload
 
 from parsers.lazy_dataclass import dataclass
+
+T = TypeVar("T")
 
 
 class Sign(StrEnum):
@@ -76,3 +80,37 @@ class Row:
     def haystack(self) -> str:
         """Lower case text that filters and searches look at."""
         return (self.search or self.text).casefold()
+
+
+class LazyRows(Sequence[Row], Generic[T]):
+    """Rows that are made when they are looked at: of 10,000 runs a screen shows 20."""
+
+    def __init__(self, items: Sequence[T], make: Callable[[T], Row], key: Callable[[T], str]) -> None:
+        self._items, self._make, self._key = items, make, key
+        self._made: dict[int, Row] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        at = range(len(self._items))[index]
+        if at not in self._made:
+            self._made[at] = self._make(self._items[at])
+        return self._made[at]
+
+    def find(self, key: str) -> int | None:
+        """The place of the row with this key."""
+        return next((at for at, item in enumerate(self._items) if self._key(item) == key), None)
+
+
+def find_row(rows: Sequence[Row], key: str) -> int | None:
+    """The place of the row with this key; None when no row has it."""
+    if isinstance(rows, LazyRows):
+        return rows.find(key)
+    return next((at for at, row in enumerate(rows) if row.key == key), None)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from logscope.tui.harmless import fit, fit_middle, harmless
-from logscope.tui.rows import Row, Sign, Tone
+from logscope.tui.rows import LazyRows, Row, Sign, Tone
 from logscope.tui.run_filter import model_name
 from logscope.tui.sparkline import sparkline
 
@@ -72,24 +72,27 @@ def run_rows(
     marked: set[str],
     sort: str,
     is_reversed: bool,
-    trends: Mapping[str, str],
-) -> list[Row]:
+    trends: Mapping[str, Sequence[float | None]],
+) -> LazyRows[RunFacts]:
     """One row a run."""
     columns = _shown_columns(width)
-    ordered = _sorted(facts, sort, is_reversed)
-    return [_row(run, columns, run.run_id in marked, trends.get(run.run_id, "")) for run in ordered]
+
+    def make(run: RunFacts) -> Row:
+        trend = sparkline(trends.get(run.run_id, ()), TREND_RUNS)
+        return _row(run, columns, run.run_id in marked, trend)
+
+    return LazyRows(_sorted(facts, sort, is_reversed), make, lambda run: run.run_id)
 
 
-def trends(facts: Sequence[RunFacts]) -> dict[str, str]:
-    """Run id -> decode tokens/s of the runs of its model up to it, as a sparkline; `facts` newest first."""
-    history: dict[str, list[float | None]] = defaultdict(list)
-    found: dict[str, str] = {}
+def trends(facts: Sequence[RunFacts]) -> dict[str, Sequence[float | None]]:
+    """Run id -> decode tokens/s of the runs of its model up to it; `facts` newest first."""
+    history: dict[str | None, list[float | None]] = defaultdict(list)
+    found: dict[str, Sequence[float | None]] = {}
     for run in reversed(facts):
-        past = history[model_name(run.model_path)]
+        past = history[run.model_path]
         past.append(run.gen_median)
-        del past[:-TREND_RUNS]
         if run.gen_median is not None:
-            found[run.run_id] = sparkline(past, TREND_RUNS)
+            found[run.run_id] = past[-TREND_RUNS:]
     return found
 
 

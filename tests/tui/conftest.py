@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -15,6 +17,8 @@ from textual.widgets import Input, TextArea
 
 from logscope.store import Store
 from logscope.tui.app import LogScopeApp
+from logscope.tui.widgets.line import Line
+from logscope.tui.widgets.line_list import LineList
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 
@@ -46,14 +50,39 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drive:
 
     @asynccontextmanager
     async def run(
-        store: Path, size: tuple[int, int] = (120, 40), start: str = "diff", **more: object
+        store: Path,
+        size: tuple[int, int] = (120, 40),
+        start: str = "diff",
+        patience: float = 3.0,
+        **more: object,
     ) -> AsyncIterator[Pilot[None]]:
         app = LogScopeApp(store, start=start, **more)  # type: ignore[arg-type]
+        app.service.patience = patience
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
             yield pilot
 
     return run
+
+
+class Holder:
+    """Another process that keeps the store open for writing."""
+
+    def __init__(self, store: Path) -> None:
+        code = (
+            "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.pid = self._process.pid
+
+    def __enter__(self) -> Holder:
+        assert self._process.stdout is not None and self._process.stdout.readline() == "held\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate("")
 
 
 async def settle(pilot: Pilot[None]) -> None:
@@ -95,3 +124,13 @@ def screen_text(pilot: Pilot[None]) -> str:
     """What stands on the screen, as lines of text."""
     strips = pilot.app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+def listing(pilot: Pilot[None]) -> LineList:
+    """The main list of the screen."""
+    return pilot.app.screen.query(LineList).first()
+
+
+def status(pilot: Pilot[None]) -> str:
+    """What the status line says."""
+    return pilot.app.screen.query_one("#status", Line).text

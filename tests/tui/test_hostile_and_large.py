@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
 from logscope.tui.widgets.log_view import LogView
-from tests.tui.conftest import SAMPLES, Drive, press, screen_text, settle
+from tests.tui.conftest import SAMPLES, Drive, Holder, press, screen_text, settle
 
 HOSTILE = "[/x] [red]no[/red] \x1b[31mred\x1b[0m \u202eleft\u202c \x00 \x07 漢字 " + "w" * 3000
 
@@ -82,22 +80,10 @@ async def test_ten_thousand_runs_are_filtered_and_kept(drive: Drive, sample_stor
 async def test_a_locked_store_keeps_what_is_shown_and_names_the_holder(
     drive: Drive, store_copy: Path
 ) -> None:
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
-    async with drive(store_copy, start="runs") as pilot:
-        holder = subprocess.Popen(
-            [sys.executable, "-c", code, str(store_copy)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            assert holder.stdout is not None and holder.stdout.readline() == "held\n"
-            assert isinstance(pilot.app, LogScopeApp)
-            pilot.app.service.patience = 0.3
+    async with drive(store_copy, start="runs", patience=0.3) as pilot:
+        with Holder(store_copy) as holder:
             await press(pilot, "r")
             text = screen_text(pilot)
-        finally:
-            holder.communicate("")
 
     assert str(holder.pid) in text
     assert "6 runs, 1 failed" in text

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from logscope.tui.page import Page
@@ -20,15 +19,7 @@ from logscope.tui.screens.throughput import ThroughputPage
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
 from logscope.tui.widgets.log_view import LogView
-from tests.tui.conftest import Drive, press, screen_text
-
-
-def listing(pilot: Pilot[None]) -> LineList:
-    return pilot.app.screen.query(LineList).first()
-
-
-def status(pilot: Pilot[None]) -> str:
-    return str(pilot.app.screen.query_one("#status").render())
+from tests.tui.conftest import Drive, listing, press, screen_text, status
 
 
 @pytest.mark.parametrize("key", ["question_mark", "f1"])

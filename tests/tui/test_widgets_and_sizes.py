@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
-from textual.pilot import Pilot
 from textual.strip import Strip
-from textual.widgets import DataTable, Footer, TextArea, Tree
+from textual.widgets import DataTable, TextArea, Tree
 
 from logscope.errors import UsageError
 from logscope.store import Store
@@ -22,19 +21,12 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.screens.sql import SqlPage
 from logscope.tui.screens.throughput import ThroughputPage
 from logscope.tui.sparkline import sparkline
+from logscope.tui.widgets.line import KeyBar
 from logscope.tui.widgets.line_list import LineList
 from logscope.tui.widgets.log_view import LogView
-from tests.tui.conftest import SAMPLES, Drive, press, screen_text, settle
+from tests.tui.conftest import SAMPLES, Drive, listing, press, screen_text, settle, status
 
 SIZES = [(60, 16), (80, 24), (120, 40)]
-
-
-def listing(pilot: Pilot[None]) -> LineList:
-    return pilot.app.screen.query(LineList).first()
-
-
-def status(pilot: Pilot[None]) -> str:
-    return str(pilot.app.screen.query_one("#status").render())
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -44,8 +36,7 @@ async def test_the_footer_has_at_most_seven_entries(
     async with drive(sample_store, size, "runs") as pilot:
         for keys in (["1"], ["2"], ["3"], ["4"], ["5"], ["f5"], ["tab"], ["1"], ["enter"], ["e"], ["enter"]):
             await press(pilot, *keys)
-            entries = pilot.app.screen.query_one(Footer).children
-            assert 1 <= len(entries) <= 7
+            assert 1 <= len(pilot.app.screen.query_one(KeyBar).shown) <= 7
 
 
 async def test_a_click_selects_and_a_double_click_opens(drive: Drive, sample_store: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,10 +21,26 @@ if TYPE_CHECKING:
     from logscope.store.records import RunFacts
 
 
-class MarkDialog(ModalScreen[tuple[str, str] | None]):
-    """good, bad or skip, and why."""
+T = TypeVar("T")
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="mark.close")]
+
+class Dialog(ModalScreen[T | None]):
+    """A small question in a box; escape answers None."""
+
+    CSS = """
+    Dialog { align: center middle; }
+    .dialog { width: 70; max-width: 95%; height: auto; max-height: 90%; border: round $accent; padding: 0 1; }
+    .dialog { background: $surface; }
+    .dialog OptionList { height: auto; max-height: 16; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="dialog.close")]
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+class MarkDialog(Dialog[tuple[str, str]]):
+    """good, bad or skip, and why."""
 
     def __init__(self, run: RunFacts) -> None:
         super().__init__()
@@ -55,14 +71,9 @@ class MarkDialog(ModalScreen[tuple[str, str] | None]):
     def _noted(self) -> None:
         self.query_one(OptionList).focus()
 
-    def action_close(self) -> None:
-        self.dismiss(None)
 
-
-class QuickFilter(ModalScreen[str | None]):
+class QuickFilter(Dialog[str]):
     """Outcomes, versions, models and hosts of the history, most frequent first."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="quick.close")]
 
     def __init__(self, facts: Sequence[RunFacts]) -> None:
         super().__init__()
@@ -94,14 +105,9 @@ class QuickFilter(ModalScreen[str | None]):
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(str(event.option_id)[1:])
 
-    def action_close(self) -> None:
-        self.dismiss(None)
 
-
-class PathDialog(ModalScreen[str | None]):
+class PathDialog(Dialog[str]):
     """Asks for a file to write to."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="path.close")]
 
     def __init__(self, question: str, value: str) -> None:
         super().__init__()
@@ -116,14 +122,9 @@ class PathDialog(ModalScreen[str | None]):
     def _chosen(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
 
-    def action_close(self) -> None:
-        self.dismiss(None)
 
-
-class LogFilter(ModalScreen[tuple[str, str, str] | None]):
+class LogFilter(Dialog[tuple[str, str, str]]):
     """Rank, level and text that a line must have; all empty shows everything."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", id="logfilter.close")]
 
     def __init__(self, ranks: Sequence[str]) -> None:
         super().__init__()
@@ -160,14 +161,11 @@ class LogFilter(ModalScreen[tuple[str, str, str] | None]):
         text = self.query_one(Input).value
         self.dismiss((value if kind == "rank" else "", value if kind == "level" else "", text))
 
-    def action_close(self) -> None:
-        self.dismiss(None)
 
-
-class QueryHistory(ModalScreen[str | None]):
+class QueryHistory(Dialog[str]):
     """Queries of this session, newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f8", "close", "Close", id="queries.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f8", "close", "Close", show=False, id="queries.close")]
 
     def __init__(self, queries: Sequence[str]) -> None:
         super().__init__()
@@ -185,6 +183,3 @@ class QueryHistory(ModalScreen[str | None]):
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._queries[int(str(event.option_id)[1:])])
-
-    def action_close(self) -> None:
-        self.dismiss(None)

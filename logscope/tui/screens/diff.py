@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
 
 from logscope.errors import LogScopeError, RunNotFound
-from logscope.tui.harmless import harmless, plain
 from logscope.tui.page import Job, Page
 from logscope.tui.rows import Row
 from logscope.tui.widgets.evidence import EvidencePane
+from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -62,8 +60,8 @@ class DiffPage(Page):
         self._drawn_width = 0
 
     def body(self) -> ComposeResult:
-        yield Static(id="verdict", markup=False)
-        yield Static(id="baseline", markup=False)
+        yield Line(id="verdict", most=4)
+        yield Line(id="baseline", tone="muted", most=2)
         with Horizontal(id="panes"):
             yield LineList(id="list", placeholder="reading the run and its baseline…")
             yield EvidencePane(id="evidence")
@@ -71,10 +69,14 @@ class DiffPage(Page):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(LineList).focus()
-        self.reload()
+        self.show_last(self._stamp())
+        self.call_after_refresh(self.reload)
+
+    def _stamp(self) -> str:
+        return self.scope.views.stamp(self.bad, self.good, self.app.size, self._unchanged, self._volatile)
 
     def reload(self) -> None:
-        bad, good = self.bad, self.good
+        bad, good, stamp = self.bad, self.good, self._stamp()
         if not self.scope.service.path.exists():
             self.query_one(LineList).placeholder = TAKING_IN if self.scope.intake.is_busy else EMPTY
             return
@@ -84,7 +86,11 @@ class DiffPage(Page):
 
             return self.scope.service.explanation(bad, good)
 
-        self.ask("diff", work, self._show)
+        def then(explanation: Explanation) -> None:
+            self._show(explanation)
+            self.keep(stamp)
+
+        self.ask("diff", work, then)
 
     def trouble(self, error: LogScopeError) -> None:
         """Where no run failed, the run list is what there is to see."""
@@ -99,16 +105,15 @@ class DiffPage(Page):
     def _show(self, explanation: Explanation) -> None:
         from logscope.tui.diff_rows import side_title
 
-        is_first = self.explanation is None
         self.explanation = explanation
         diff = explanation.diff
         self.refresh_bindings()
         half = (max(self.size.width, 60) - 11) // 2
         self.top(f"{side_title(diff.bad, 'bad', half)}   {side_title(diff.good, 'good', half)}")
-        self.query_one("#verdict", Static).update(Text(harmless(explanation.verdict)))
-        self.query_one("#baseline", Static).update(plain(f"baseline: {diff.baseline.reason}"))
+        self.query_one("#verdict", Line).say(explanation.verdict)
+        self.query_one("#baseline", Line).say(f"baseline: {diff.baseline.reason}")
         listing = self.query_one(LineList)
-        if not listing.total or is_first:
+        if not listing.total:
             self._fill()
             first = next((row.key for row in listing.rows if row.key.startswith("cause:")), "root")
             listing.select(first)
@@ -132,11 +137,11 @@ class DiffPage(Page):
 
     def _fill_anew(self) -> None:
         listing = self.query(LineList)  # gone already when the page was left meanwhile
-        if listing and listing.first().size.width != self._drawn_width:
+        if self.explanation is not None and listing and listing.first().size.width != self._drawn_width:
             self._fill()
 
-    def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
-        self._evidence(message.row)
+    def on_line_list_highlighted(self) -> None:
+        self._evidence(self.query_one(LineList).row)
 
     def _evidence(self, row: Row | None) -> None:
         pane = self.query_one(EvidencePane)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
 
 from logscope.tui.excerpt import Excerpt
 from logscope.tui.harmless import fit, harmless
 from logscope.tui.page import Job, Page
 from logscope.tui.rows import Place, Row, Sign, Tone
 from logscope.tui.widgets.evidence import EvidencePane
+from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ErrorsPage(Page):
         self._sort, self._reverse, self._benign, self._errors_only = 0, False, False, False
 
     def body(self) -> ComposeResult:
-        yield Static("  " + _HEAD + "message", id="columns", markup=False)
+        yield Line(" " + _HEAD + "message", id="columns", tone="muted")
         with Horizontal(id="panes"):
             yield LineList(id="list", placeholder="reading the errors of all runs…")
             yield EvidencePane(id="evidence")
@@ -95,13 +95,13 @@ class ErrorsPage(Page):
             + (f", {hidden:,} hidden (u, f)" if hidden else "")
         )
 
-    def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
-        pane = self.query_one(EvidencePane)
-        if message.row is None:
+    def on_line_list_highlighted(self) -> None:
+        pane, row = self.query_one(EvidencePane), self.query_one(LineList).row
+        if row is None:
             pane.clear()
             return
-        pane.detail(message.row.detail)
-        error = self._by_key[message.row.key]
+        pane.detail(row.detail)
+        error = self._by_key[row.key]
 
         def work(job: Job) -> tuple[tuple[Excerpt, ...], tuple[str, ...]]:
             service = self.scope.service
@@ -110,7 +110,7 @@ class ErrorsPage(Page):
 
         def then(found: tuple[tuple[Excerpt, ...], tuple[str, ...]]) -> None:
             excerpts, end = found
-            pane.detail((*message.row.detail, *end) if message.row is not None else end)
+            pane.detail((*row.detail, *end))
             pane.excerpts(excerpts)
 
         self.ask("evidence", work, then)

@@ -28,6 +28,12 @@ _NAMES = {
 class HelpPage(ModalScreen[None]):
     """All keys of the screen below, per pane."""
 
+    CSS = """
+    HelpPage { align: center middle; }
+    HelpPage #keys-of-all { width: 90; max-width: 95%; height: 90%; border: round $accent; padding: 0 1; }
+    HelpPage #keys-of-all { background: $surface; }
+    """
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "close", "Close", id="help.close"),
         Binding("j,down", "scroll(1)", "Down", show=False, id="help.down"),
@@ -39,7 +45,7 @@ class HelpPage(ModalScreen[None]):
         self._below, self._keymap = below, keymap
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog"):
+        with VerticalScroll(id="keys-of-all"):
             yield Static(self._text(), markup=False)
 
     def _text(self) -> Text:

@@ -32,6 +32,9 @@ class LogPage(Page):
     """One log; errors and warnings of its run are marked."""
 
     NAME = "Log"
+    CSS = """
+    LogView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; overflow-x: scroll; }
+    """
     SEARCHES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "marked('error', 1)", "Next error", id="logpage.next_error"),

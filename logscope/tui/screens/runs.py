@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.timer import Timer
-from textual.widgets import Input, Static
 
 from logscope.tui.harmless import harmless
 from logscope.tui.page import Job, Page
 from logscope.tui.run_filter import filtered
 from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows, series_detail, trends
 from logscope.tui.widgets.evidence import EvidencePane
+from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class RunsPage(Page):
         super().__init__()
         self.facts: Sequence[RunFacts] = ()
         self._by_id: dict[str, RunFacts] = {}
-        self._trends: dict[str, str] = {}
+        self._trends: Mapping[str, Sequence[float | None]] = {}
         self._marked: list[str] = []
         self._sort, self._reverse = 0, False
         self._filter = ""
@@ -58,7 +58,7 @@ class RunsPage(Page):
         self._rest: Timer | None = None
 
     def body(self) -> ComposeResult:
-        yield Static(id="columns", markup=False)
+        yield Line(id="columns", tone="muted")
         with Horizontal(id="panes"):
             yield LineList(id="list", placeholder="reading the history…")
             yield EvidencePane(id="evidence")
@@ -71,18 +71,26 @@ class RunsPage(Page):
         self._reverse = memory.get("runs.reverse") == "yes"
         self._filter = memory.get("runs.filter") or ""
         if self._filter:
-            field = self.query_one("#find", Input)
-            with self.prevent(Input.Changed):
-                field.value = self._filter
-            field.display = True
+            self.show_find(self._filter)
         self.query_one(LineList).focus()
+        self.show_last(self._stamp())
 
     def on_screen_resume(self) -> None:
         if self.app.screen is self:
-            self.reload()
+            self.call_after_refresh(self.reload)
+
+    def _stamp(self) -> str:
+        return self.scope.views.stamp(self.app.size, self._filter, self._sort, self._reverse)
 
     def reload(self) -> None:
-        self.ask("runs", lambda cancelled: self.scope.service.runs(), self._show)
+        stamp = self._stamp()
+
+        def then(facts: Sequence[RunFacts]) -> None:
+            self._show(facts)
+            if stamp == self._stamp() and not self._marked:
+                self.keep(stamp)
+
+        self.ask("runs", lambda cancelled: self.scope.service.runs(), then)
 
     def _show(self, facts: Sequence[RunFacts]) -> None:
         self.facts = facts
@@ -97,9 +105,7 @@ class RunsPage(Page):
     def _fill(self) -> None:
         listing = self.query_one(LineList)
         width = max(listing.size.width, 58)
-        self.query_one("#columns", Static).update(
-            "  " + columns_heading(width, SORTS[self._sort], self._reverse)
-        )
+        self.query_one("#columns", Line).say(" " + columns_heading(width, SORTS[self._sort], self._reverse))
         facts = self.facts
         shown = filtered(facts, self._filter)
         if not shown:
@@ -124,20 +130,22 @@ class RunsPage(Page):
 
     # -- the pane beside --------------------------------------------------------------------------
 
-    def on_line_list_highlighted(self, message: LineList.Highlighted) -> None:
-        row = message.row
+    def on_line_list_highlighted(self) -> None:
+        row = self.query_one(LineList).row
         if row is None:
             self.query_one(EvidencePane).clear()
             return
         self._detail(row.key)
         if self._rest is not None:
             self._rest.stop()
-        if row.key not in self._known:
+        if row.key not in self._known and row.key in self._by_id:
             # running through the list asks nothing: only where the cursor rests
             self._rest = self.set_timer(REST, lambda: self._ask_more(row.key), name="pause on a run")
 
     def _detail(self, run_id: str) -> None:
-        facts = self._by_id[run_id]
+        facts = self._by_id.get(run_id)
+        if facts is None:  # a row of the last view, before the history is read
+            return
         verdict, series = self._known.get(run_id, ((), ()))
         self.query_one(EvidencePane).detail(
             (*verdict, *([""] if verdict else []), *run_detail(facts), *series)
@@ -226,10 +234,7 @@ class RunsPage(Page):
 
         def done(text: str | None) -> None:
             if text is not None:
-                field = self.query_one("#find", Input)
-                with self.prevent(Input.Changed):
-                    field.value = text
-                field.display = bool(text)
+                self.show_find(text).display = bool(text)
                 self.find(text)
 
         self.app.push_screen(QuickFilter(self.facts), done)

@@ -24,6 +24,17 @@ class SqlPage(Page):
     """Query the history."""
 
     NAME = "SQL"
+    CSS = """
+    SqlPage #tree { width: 32; border-left: none; border-right: solid $panel; padding: 0; }
+    SqlPage #tree { overflow-x: auto; scrollbar-size-horizontal: 1; }
+    SqlPage #editor { height: 8; border: none; padding: 0 1; }
+    SqlPage #results { height: 1fr; width: 1fr; }
+    SqlPage.-narrow #tree { display: none; }
+    SqlPage.-narrow.-second #tree { display: block; width: 1fr; border-right: none; }
+    SqlPage.-narrow.-second #work { display: none; }
+    SqlPage.-narrow #editor { height: 5; }
+    SqlPage.-very-wide #tree { width: 48; }
+    """
     FINDS = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,f5", "run", "Run", id="sql.run", priority=True),

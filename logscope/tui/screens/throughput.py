@@ -32,6 +32,10 @@ class ThroughputPage(Page):
     """One run's figures beside its baseline's."""
 
     NAME = "Throughput"
+    CSS = """
+    #plot { height: 1fr; min-height: 8; }
+    #figures { height: auto; min-height: 3; max-height: 40%; width: 1fr; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "metric(1)", "Next figure", id="throughput.metric"),
         Binding("S", "metric(-1)", "Previous figure", show=False, id="throughput.metric_back"),

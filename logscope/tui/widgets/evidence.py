@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.text import Text
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.geometry import Size
 from textual.reactive import reactive
-from textual.widgets import Static
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
 from logscope.tui.excerpt import Excerpt
-from logscope.tui.harmless import fit, harmless
+from logscope.tui.harmless import fit, harmless, wrapped
+from logscope.tui.widgets.colours import style
 
 BESIDE = 110
 """Columns of the pane from which two excerpts stand side by side."""
 _LONGEST = 600
 """Characters of a line that are quoted."""
+_NUMBER = 8
+"""Columns before a quoted line: its sign and its number."""
+_BOLD, _DIM, _PLAIN = Style(bold=True), "muted", ""
+
+Look = Style | str
+"""A style, or the name of one of the theme's."""
+Part = tuple[str, Look]
 
 
-class EvidencePane(VerticalScroll, can_focus=True):
+class EvidencePane(ScrollView, can_focus=True):
     """Detail first, then the excerpts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,25 +50,23 @@ class EvidencePane(VerticalScroll, can_focus=True):
         self._detail: tuple[str, ...] = ()
         self._excerpts: tuple[Excerpt, ...] = ()
         self._more: tuple[str, ...] = ()
-        self._is_stale = True
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="evidence-text", markup=False)
+        self._lines: list[list[Part]] = []
+        self._laid_out_for = (-1, True)
 
     def clear(self) -> None:
         """Shows nothing."""
-        self._detail, self._excerpts, self._more = (), (), ()
-        self._refill()
+        self.detail(())
 
     def detail(self, lines: Sequence[str], more: Sequence[str] = ()) -> None:
         """What the row means, `more` of it below the excerpts; takes the old excerpts away."""
         self._detail, self._excerpts, self._more = tuple(lines), (), tuple(more)
         self._refill()
+        self.scroll_home(animate=False)
 
     def excerpts(self, excerpts: Sequence[Excerpt]) -> None:
         """The lines that the row stands on."""
         self._excerpts = tuple(excerpts)
-        self._refill(keeps_place=True)
+        self._refill()
 
     def action_wrap(self) -> None:
         self.wraps = not self.wraps
@@ -68,77 +75,88 @@ class EvidencePane(VerticalScroll, can_focus=True):
         self._refill()
 
     def on_resize(self, event: events.Resize) -> None:
-        if self._is_stale or len(self._excerpts) > 1:
-            self._refill(keeps_place=True)
-
-    def on_show(self) -> None:
-        if self._is_stale:
+        if self._laid_out_for != (self._room, self.wraps):
             self._refill()
 
     @property
     def shown_text(self) -> str:
-        """All that is shown, for copying."""
-        return self._text().plain
+        """All that is shown, with whole lines."""
+        lines = self._laid_out(0, wraps=False)
+        return "\n".join("".join(text for text, _ in line) for line in lines) + "\n"
 
-    def _refill(self, keeps_place: bool = False) -> None:
-        self._is_stale = not self.region
-        if self.is_mounted and not self._is_stale:  # a pane that is not shown costs nothing: on_show fills it
-            self.query_one("#evidence-text", Static).update(self._text())
-            if not keeps_place:
-                self.scroll_home(animate=False)
+    @property
+    def _room(self) -> int:
+        return self.scrollable_content_region.width
 
-    def _text(self) -> Text:
-        text = Text(no_wrap=not self.wraps)
-        for line in self._detail:
-            text.append(harmless(line) + "\n")
-        width = self.size.width - 2
-        if len(self._excerpts) == 2 and width >= BESIDE and self.wraps:
-            _beside(text, self._excerpts[0], self._excerpts[1], width)
+    def _refill(self) -> None:
+        width = self._room
+        if width <= 0:  # a pane that is not shown costs nothing: on_resize fills it
+            self._laid_out_for = (-1, True)
+            return
+        self._lines = self._laid_out(width, self.wraps)
+        self._laid_out_for = (width, self.wraps)
+        longest = width if self.wraps else max((len(t) for line in self._lines for t, _ in line), default=0)
+        self.virtual_size = Size(longest, len(self._lines))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        offset_x, offset_y = self.scroll_offset
+        width, base = self.scrollable_content_region.width, self.visual_style.rich_style
+        index = offset_y + y
+        if index >= len(self._lines):
+            return Strip.blank(width, base)
+        parts = self._lines[index]
+        strip = Strip([Segment(text, base + self._look(look)) for text, look in parts])
+        return strip.crop_extend(offset_x, offset_x + width, base)
+
+    def _look(self, look: Look) -> Style:
+        return style(self.app, look) if isinstance(look, str) else look
+
+    # -- laying out -------------------------------------------------------------------------------
+
+    def _laid_out(self, width: int, wraps: bool) -> list[list[Part]]:
+        def broken(text: str, look: Look = _PLAIN) -> list[list[Part]]:
+            return [[(part, look)] for part in (wrapped(text, width) if wraps else [text])]
+
+        lines = [part for line in self._detail for part in broken(harmless(line))]
+        if len(self._excerpts) == 2 and width >= BESIDE and wraps:
+            lines += _beside(self._excerpts[0], self._excerpts[1], width)
         else:
             for excerpt in self._excerpts:
-                _below(text, excerpt)
-        for line in self._more:
-            text.append(harmless(line) + "\n")
-        return text
+                lines.append([])
+                lines += [part for text, look in _quoted(excerpt) for part in broken(text, look)]
+        return lines + [part for line in self._more for part in broken(harmless(line))]
 
 
-def _below(text: Text, excerpt: Excerpt) -> None:
-    text.append(f"\n{harmless(excerpt.title)}\n", style="bold")
+def _quoted(excerpt: Excerpt) -> list[Part]:
+    """The title of an excerpt, what is to say of it, and its lines with their numbers."""
+    rows: list[Part] = [(harmless(excerpt.title), _BOLD)]
     if excerpt.note:
-        text.append(harmless(excerpt.note) + "\n", style="dim")
-    for number, sign, line in _numbered(excerpt):
-        text.append(f"{sign}{number:>6} {line}\n", style="bold" if sign == "!" else "dim")
-
-
-def _numbered(excerpt: Excerpt) -> list[tuple[int, str, str]]:
-    rows = []
+        rows.append((harmless(excerpt.note), _DIM))
     for number, line in enumerate(excerpt.lines, excerpt.first):
+        is_marked = number == excerpt.marked
         cut = line if len(line) <= _LONGEST else line[:_LONGEST] + f"… ({len(line):,} characters)"
-        rows.append((number, "!" if number == excerpt.marked else " ", harmless(cut)))
+        rows.append((f"{'!' if is_marked else ' '}{number:>6} {harmless(cut)}", _BOLD if is_marked else _DIM))
     return rows
 
 
-def _beside(text: Text, left: Excerpt, right: Excerpt, width: int) -> None:
+def _beside(left: Excerpt, right: Excerpt, width: int) -> list[list[Part]]:
     """Two excerpts in two columns; long lines go on below themselves."""
     half = (width - 3) // 2
     columns = [_column(excerpt, half) for excerpt in (left, right)]
-    rows = max(len(column) for column in columns)
-    text.append("\n")
-    for index in range(rows):
-        for number, column in enumerate(columns):
-            line, style = column[index] if index < len(column) else ("", "")
-            text.append(fit(line, half), style=style)
-            text.append(" │ " if number == 0 else "\n", style="dim" if number == 0 else "")
+    rows: list[list[Part]] = [[]]
+    for index in range(max(len(column) for column in columns)):
+        first, second = (column[index] if index < len(column) else ("", _PLAIN) for column in columns)
+        rows.append([(fit(first[0], half), first[1]), (" │ ", _DIM), second])
+    return rows
 
 
-def _column(excerpt: Excerpt, width: int) -> list[tuple[str, str]]:
-    rows = [(harmless(excerpt.title), "bold")]
-    if excerpt.note:
-        rows.append((harmless(excerpt.note), "dim"))
-    room = max(width - 8, 20)
-    for number, sign, line in _numbered(excerpt):
-        style = "bold" if sign == "!" else "dim"
-        parts = [line[start : start + room] for start in range(0, len(line), room)] or [""]
-        rows.append((f"{sign}{number:>6} {parts[0]}", style))
-        rows += [(f"{'':8}{part}", style) for part in parts[1:]]
+def _column(excerpt: Excerpt, width: int) -> list[Part]:
+    rows: list[Part] = []
+    room = max(width - _NUMBER, 20)
+    for text, look in _quoted(excerpt):
+        head, rest = text[:width], text[width:]
+        rows.append((head, look))
+        rows += [(" " * _NUMBER + rest[at : at + room], look) for at in range(0, len(rest), room)]
     return rows

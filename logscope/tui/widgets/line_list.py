@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -16,18 +14,25 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from logscope.tui.harmless import harmless
-from logscope.tui.rows import Row, Tone
+from logscope.tui.harmless import harmless, wrapped
+from logscope.tui.rows import Row, find_row
+from logscope.tui.widgets.colours import style
+
+_MEASURED = 200
+"""Rows whose width says how far the list scrolls sideways."""
+
+
+class _OnRow(Message):
+    """Something was done on a row."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.row = row
 
 
 class LineList(ScrollView, can_focus=True):
     """Rows with a cursor, a filter and a search; the first column is the sign."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"linelist--{tone.value}" for tone in Tone} | {
-        "linelist--cursor",
-        "linelist--blurred-cursor",
-        "linelist--hit",
-    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "Down", show=False, id="list.down"),
         Binding("k,up", "move(-1)", "Up", show=False, id="list.up"),
@@ -45,40 +50,13 @@ class LineList(ScrollView, can_focus=True):
     placeholder: reactive[str] = reactive("")
 
     class Highlighted(Message):
-        """The cursor is on another row."""
+        """The cursor is on another row, or there is none any more: `row` tells."""
 
-        def __init__(self, line_list: LineList, row: Row | None) -> None:
-            super().__init__()
-            self.line_list = line_list
-            self.row = row
-
-        @property
-        def control(self) -> LineList:
-            return self.line_list
-
-    class Opened(Message):
+    class Opened(_OnRow):
         """Enter or a double click on a row."""
 
-        def __init__(self, line_list: LineList, row: Row) -> None:
-            super().__init__()
-            self.line_list = line_list
-            self.row = row
-
-        @property
-        def control(self) -> LineList:
-            return self.line_list
-
-    class Toggled(Message):
+    class Toggled(_OnRow):
         """Space on a row."""
-
-        def __init__(self, line_list: LineList, row: Row) -> None:
-            super().__init__()
-            self.line_list = line_list
-            self.row = row
-
-        @property
-        def control(self) -> LineList:
-            return self.line_list
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id)
@@ -140,24 +118,23 @@ class LineList(ScrollView, can_focus=True):
 
     def select(self, key: str) -> bool:
         """Puts the cursor on the row with `key`; False when no row has it."""
-        for index, row in enumerate(self._rows):
-            if row.key == key:
-                self.cursor = index
-                return True
-        return False
+        index = find_row(self._rows, key)
+        if index is not None:
+            self.cursor = index
+        return index is not None
 
     def _apply(self, key: str) -> None:
         wanted = self._filter
         self._rows = [row for row in self._all if wanted in row.haystack] if wanted else self._all
-        index = next((i for i, row in enumerate(self._rows) if key and row.key == key), None)
+        index = find_row(self._rows, key) if key else None
         if index is None:
             index = min(max(self.cursor, 0), max(len(self._rows) - 1, 0))
-        widest = max((len(row.text) for row in self._rows[:2000]), default=0) + 3
+        widest = max((len(row.text) for row in self._rows[:_MEASURED]), default=0) + 3
         self.virtual_size = Size(widest, len(self._rows))
         self.set_reactive(LineList.cursor, index)
         self._cursor_into_view()
         self.refresh()
-        self.post_message(self.Highlighted(self, self.row))
+        self.post_message(self.Highlighted())
 
     # -- rendering --------------------------------------------------------------------------------
 
@@ -166,24 +143,21 @@ class LineList(ScrollView, can_focus=True):
         offset_x, offset_y = self.scroll_offset
         index = offset_y + y
         width = self.size.width
-        base = self.rich_style
+        base = self.visual_style.rich_style
         if not self._rows and self.placeholder:
-            lines = wrap(harmless(self.placeholder), max(width - 2, 10))
+            lines = wrapped(harmless(self.placeholder), max(width - 2, 10))
             text = f"  {lines[y]}" if y < len(lines) else ""
-            return Strip([Segment(text, base + self._style("linelist--muted"))]).crop_extend(0, width, base)
+            return Strip([Segment(text, base + style(self.app, "muted"))]).crop_extend(0, width, base)
         if index >= len(self._rows):
             return Strip.blank(width, base)
         row = self._rows[index]
-        style = base + self._style(f"linelist--{row.tone.value}")
+        look = base + style(self.app, row.tone)
         if self._search and self._search in row.haystack:
-            style += self._style("linelist--hit")
+            look += style(self.app, "hit")
         if index == self.cursor:
-            style += self._style("linelist--cursor" if self.has_focus else "linelist--blurred-cursor")
-        strip = Strip([Segment(f"{row.sign.value} ", style), Segment(harmless(row.text), style)])
-        return strip.crop_extend(offset_x, offset_x + width, style)
-
-    def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+            look += style(self.app, "cursor" if self.has_focus else "blurred-cursor")
+        strip = Strip([Segment(f"{row.sign.value} ", look), Segment(harmless(row.text), look)])
+        return strip.crop_extend(offset_x, offset_x + width, look)
 
     # -- moving -----------------------------------------------------------------------------------
 
@@ -195,7 +169,7 @@ class LineList(ScrollView, can_focus=True):
             self.refresh_line(old)  # only these two lines go over the wire when nothing scrolls
             self.refresh_line(new)
             self._cursor_into_view()
-            self.post_message(self.Highlighted(self, self.row))
+            self.post_message(self.Highlighted())
 
     def _cursor_into_view(self) -> None:
         if self.is_attached and self.size.height:
@@ -231,11 +205,11 @@ class LineList(ScrollView, can_focus=True):
 
     def action_open(self) -> None:
         if self.row is not None:
-            self.post_message(self.Opened(self, self.row))
+            self.post_message(self.Opened(self.row))
 
     def action_mark_row(self) -> None:
         if self.row is not None:
-            self.post_message(self.Toggled(self, self.row))
+            self.post_message(self.Toggled(self.row))
 
     def on_click(self, event: events.Click) -> None:
         index = self.scroll_offset.y + event.y

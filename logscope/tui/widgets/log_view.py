@@ -17,8 +17,10 @@ from textual.strip import Strip
 
 from logscope.tui.harmless import harmless
 from logscope.tui.log_file import LogFile
+from logscope.tui.widgets.colours import style
 
-RANK_TONES = 6
+RANK_TONES = ("changed", "second", "good", "warning", "heading", "bad")
+MARK_TONES = {"error": "bad", "warning": "warning"}
 RANK_SIGNS = "●■▲◆▼○"
 HEAD = 12
 """Columns before the text: the number, the sign of the mark, the sign of the rank."""
@@ -28,14 +30,6 @@ COUNTING = "… not counted yet"
 class LogView(ScrollView, can_focus=True):
     """Numbered lines with marks for errors and warnings; a cursor line; optional filter by line numbers."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "logview--number",
-        "logview--error",
-        "logview--warning",
-        "logview--cursor",
-        "logview--hit",
-        *(f"logview--rank{index}" for index in range(RANK_TONES)),
-    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "Down", show=False, id="log.down"),
         Binding("k,up", "move(-1)", "Up", show=False, id="log.up"),
@@ -127,7 +121,7 @@ class LogView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         offset_x, offset_y = self.scroll_offset
-        width, base = self.size.width, self.rich_style
+        width, base = self.size.width, self.visual_style.rich_style
         part = 0
         if self.wraps:
             number, part = self._wrapped(y)
@@ -137,25 +131,25 @@ class LogView(ScrollView, can_focus=True):
             return Strip.blank(width, base)
         text = self._log.line(number) or (COUNTING if self._log.is_unknown(number) else "")
         mark = self._marks.get(number, "")
-        style = base + self._style(f"logview--{mark}") if mark else base
+        look = base + style(self.app, MARK_TONES[mark]) if mark else base
         if number == self.cursor:
-            style += self._style("logview--cursor")
+            look += style(self.app, "cursor")
         elif self.needle and self.needle in text:
-            style += self._style("logview--hit")
+            look += style(self.app, "hit")
         sign = {"error": "!", "warning": "~"}.get(mark, " ")
-        rank_sign, rank_style = self._rank(text, style)
+        rank_sign, rank_look = self._rank(text, look)
         head = [
-            Segment(f"{number:>8} ", style + self._style("logview--number")),
-            Segment(f"{sign}{rank_sign} ", rank_style),
+            Segment(f"{number:>8} ", look + style(self.app, "muted")),
+            Segment(f"{sign}{rank_sign} ", rank_look),
         ]
         if self.wraps:
             room = max(width - HEAD, 1)
             seen = harmless(text[part * room : (part + 1) * room])
-            lead = head if part == 0 else [Segment(" " * HEAD, style)]
-            return Strip([*lead, Segment(seen, style)]).crop_extend(0, width, style)
+            lead = head if part == 0 else [Segment(" " * HEAD, look)]
+            return Strip([*lead, Segment(seen, look)]).crop_extend(0, width, look)
         # only the part that can be seen is made harmless: a line may be megabytes long
         seen = harmless(text[offset_x : offset_x + 2 * width])
-        return Strip([*head, Segment(seen, style)]).crop_extend(0, width, style)
+        return Strip([*head, Segment(seen, look)]).crop_extend(0, width, look)
 
     def _wrapped(self, y: int) -> tuple[int | None, int]:
         """Line and part of it on row `y` of the screen, where long lines are wrapped."""
@@ -174,19 +168,16 @@ class LogView(ScrollView, can_focus=True):
         room = max(self.size.width - HEAD, 1)
         return max(1, -(-len(self.line_text(number)) // room)) if self.wraps else 1
 
-    def _rank(self, text: str, style: Style) -> tuple[str, Style]:
+    def _rank(self, text: str, look: Style) -> tuple[str, Style]:
         """A sign and a colour for the rank in the line's bracket, so that ranks can be told apart."""
         head = text[:80]
         starts = [at for at in (head.find(f" {kind}") for kind in ("DP", "PP", "TP", "EP")) if at >= 0]
         end = head.find("]", min(starts)) if starts else -1
         if end < 0:
-            return " ", style
+            return " ", look
         start = min(starts)
-        code = self._rank_codes.setdefault(head[start + 1 : end], len(self._rank_codes)) % RANK_TONES
-        return RANK_SIGNS[code], style + self._style(f"logview--rank{code}")
-
-    def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+        code = self._rank_codes.setdefault(head[start + 1 : end], len(self._rank_codes)) % len(RANK_TONES)
+        return RANK_SIGNS[code], look + style(self.app, RANK_TONES[code])
 
     # -- moving -----------------------------------------------------------------------------------
 
