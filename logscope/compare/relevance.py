@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from logscope.compare.clues import Clues, clues_of, has_word
 from logscope.compare.noise import INERT_ARGUMENTS
+from logscope.compare.packages import modules_of
 from logscope.compare.records import ArgumentChange, Mismatch, RunDiff, ValueChange
 from logscope.knowledge.mechanisms import mechanisms_of
 
@@ -58,10 +59,10 @@ def _named(row: ValueChange, clues: Clues, name: str) -> ValueChange:
 
 
 def _package(row: ValueChange, clues: Clues) -> ValueChange:
-    low, module = clues.message.lower(), row.name.replace("-", "_")
-    if row.name != "sglang" and (row.name in low or has_word(low, module)):
+    low, modules = clues.message.lower(), modules_of(row.name)
+    if row.name != "sglang" and (row.name in low or any(has_word(low, module.lower()) for module in modules)):
         return replace(row, relevance=1.0)
-    _, distance = clues.frame_with((f"/{module}/",))
+    _, distance = clues.frame_with([f"/{module.lower()}/" for module in modules])
     return replace(row, relevance=max(row.relevance, 0.7)) if 0 <= distance < 3 else row
 
 

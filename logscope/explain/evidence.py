@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from logscope.compare.records import Evidence
 from logscope.explain.scene import Scene
 from logscope.store.records import StoredRun
 from parsers.records import Milestone
 
 _LONGEST = 300
+_ABOVE_PACKAGE = re.compile(r"site-packages/|dist-packages/|/python/")
 
 
 def root_quote(scene: Scene) -> Evidence | None:
@@ -85,3 +88,8 @@ def noted(text: str, side: str = "bad") -> Evidence:
 def _cut(text: str) -> str:
     line = text.split("\n", 1)[0].strip()
     return line if len(line) <= _LONGEST else line[:_LONGEST].rstrip() + "…"
+
+
+def in_package(file: str) -> str:
+    """A file of a traceback from its package on: ``sglang/srt/server_args.py``."""
+    return _ABOVE_PACKAGE.split(file)[-1].lstrip("/")

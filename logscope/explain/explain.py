@@ -8,6 +8,7 @@ from pathlib import Path
 from logscope.compare.records import RunDiff
 from logscope.explain.candidate import Candidate
 from logscope.explain.from_arguments import argument_candidates
+from logscope.explain.from_configs import config_candidates, file_candidates
 from logscope.explain.from_failure import (
     config_text_candidates,
     fallback_candidate,
@@ -16,15 +17,10 @@ from logscope.explain.from_failure import (
 )
 from logscope.explain.from_figures import figure_candidates
 from logscope.explain.from_history import weigh_by_history
+from logscope.explain.from_host import host_candidates, occupied_candidates
 from logscope.explain.from_mismatches import mismatch_candidates
 from logscope.explain.from_outside import outside_candidate, pressure_candidates
-from logscope.explain.from_values import (
-    config_candidates,
-    env_candidates,
-    file_candidates,
-    host_candidates,
-    version_candidates,
-)
+from logscope.explain.from_values import env_candidates, version_candidates
 from logscope.explain.records import Explanation
 from logscope.explain.remedies import from_atlas
 from logscope.explain.scene import Scene, scene_of
@@ -39,6 +35,7 @@ _LEAST_ARGUMENT = 0.15
 _ELSEWHERE = 0.5
 _LEAST_BESIDE = 0.3
 """An argument needs this much beside a cause outside the configuration that has more than `_ELSEWHERE`."""
+_OF_CONFIGURATION = ("arg", "env", "config", "version")
 _MOST = 8
 _CERTAIN = 0.6
 """From here on nothing is said of other places to look at."""
@@ -54,6 +51,7 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
     weigh_by_history(candidates, scene, history)
     if scene.clues.has_error:
         _suspect_release(candidates)
+        _put_fillers_behind(candidates)
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
         if best < _CERTAIN and not any(candidate.is_filler for candidate in candidates):
             candidates.append(fallback_candidate(scene, best))
@@ -69,9 +67,22 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
 def _suspect_release(candidates: Sequence[Candidate]) -> None:
     """A changed release is the first suspect where nothing else comes near the error."""
     others = max((one.points for one in candidates if one.kind != "version"), default=0.0)
-    release = next((one for one in candidates if (one.kind, one.subject) == ("version", "sglang")), None)
+    code = ("sglang", "sglang commit")
+    release = next((one for one in candidates if one.kind == "version" and one.subject in code), None)
     if release is not None and others < _NEAR:
         release.add("nothing else explains it", 0.2, "no other change comes near the error", links=False)
+
+
+def _put_fillers_behind(candidates: Sequence[Candidate]) -> None:
+    """What only says what happened stands behind a change that can have made it happen."""
+    changes = [
+        one for one in candidates if one.is_linked and not one.is_filler and one.kind in _OF_CONFIGURATION
+    ]
+    best = max((one.points for one in changes), default=0.0)
+    for filler in (one for one in candidates if one.is_filler):
+        if _NEAR <= best <= filler.points:
+            why = "a change has a way to reach it"
+            filler.add("says what, not why", best - filler.points - 0.02, why, links=False)
 
 
 def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -104,6 +115,7 @@ def _of_error(scene: Scene) -> Iterable[Candidate]:
     yield from file_candidates(scene)
     yield from version_candidates(scene)
     yield from host_candidates(scene)
+    yield from occupied_candidates(scene)
     yield from known_failure_candidates(scene)
 
 
@@ -143,11 +155,7 @@ def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
         return
     for candidate in candidates:
         is_listed = any(part.name == "known failure" for part in candidate.parts)
-        if (
-            is_listed
-            and len(candidate.remedies) < 3
-            and candidate.kind in ("arg", "config", "env", "version")
-        ):
+        if is_listed and len(candidate.remedies) < 3 and candidate.kind in _OF_CONFIGURATION:
             own = {remedy.apply for remedy in candidate.remedies}
             extra = from_atlas(hit.rule.remedies, hit.groups, most=3)
             candidate.remedies += [remedy for remedy in extra if remedy.apply not in own or not remedy.apply]

@@ -187,10 +187,19 @@ def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> No
         )
     if scene.is_outside:
         return
-    if scene.is_alone():
+    if scene.is_alone() and not _is_out_of_reach(row, scene, candidate):
         candidate.add("the only change", 0.2, "nothing else that could matter differs", links=True)
     elif scene.is_alone(1):
         candidate.add("one of few changes", 0.08, "two things that could matter differ", links=False)
+
+
+def _is_out_of_reach(row: ArgumentChange, scene: Scene, candidate: Candidate) -> bool:
+    """Nothing ties it to the error, and the failure is known for other arguments, or ended elsewhere."""
+    if candidate.is_linked:
+        return False
+    facts, stage = mechanisms_of(row.name), scene.clues.stage
+    is_elsewhere = stage is not None and bool(facts) and all(str(stage) not in fact.stages for fact in facts)
+    return is_elsewhere or any(hit.rule.evidence_args for hit in scene.matches[:1])
 
 
 def _mechanism(row: ArgumentChange, scene: Scene, candidate: Candidate) -> str:

@@ -11,7 +11,14 @@ from logscope.compare.facts import RunFacts
 from logscope.compare.origins import argument_life, flags_of
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
-from logscope.explain.evidence import argument_quote, milestone_named, milestone_quote, noted, root_quote
+from logscope.explain.evidence import (
+    argument_quote,
+    in_package,
+    milestone_named,
+    milestone_quote,
+    noted,
+    root_quote,
+)
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import fill, flag_of, flag_with, from_atlas
 from logscope.explain.scene import Scene
@@ -22,7 +29,6 @@ _BAD_ARGUMENT = re.compile(r"argument (?P<flags>--[\w-]+(?:/--?[\w-]+)*): (?P<wh
 _NO_SUCH_ARGUMENT = re.compile(
     r"unexpected keyword argument '(?P<name>\w+)'|Removed server argument\(s\)\W+(?P<flag>[\w-]+)"
 )
-_RAISES_IN = re.compile(r"site-packages/|dist-packages/|/python/")
 _NEUTRAL = {
     "asked": "more",
     "derived": "less",
@@ -236,8 +242,7 @@ def _place(scene: Scene) -> str:
     if not scene.clues.frames:
         return ""
     frame = scene.clues.frames[-1]
-    parts = _RAISES_IN.split(frame.file)
-    return f"{parts[-1].lstrip('/')}:{frame.function}"
+    return f"{in_package(frame.file)}:{frame.function}"
 
 
 def config_text_candidates(scene: Scene) -> Iterator[Candidate]:

@@ -1,4 +1,4 @@
-"""Changed variables, releases, packages, hosts, config keys and model files as candidates."""
+"""Changed variables, releases and packages as candidates."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator
 
 from logscope.compare.clues import has_word
-from logscope.compare.configs import config_values
 from logscope.compare.origins import env_life
+from logscope.compare.packages import modules_of
 from logscope.compare.records import Change, ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
-from logscope.explain.evidence import noted, root_quote, warned_before
-from logscope.explain.remedies import config_back, env_back, from_gate, version_back
+from logscope.explain.evidence import in_package, noted, root_quote, warned_before
+from logscope.explain.records import Remedy
+from logscope.explain.remedies import env_back, from_gate, version_back
 from logscope.explain.scene import Scene
 from logscope.knowledge.mechanisms import mechanisms
 from logscope.knowledge.records import Gate
-from parsers.records import Json
+from parsers.records import Frame, Json
 
+_WORD = re.compile(r"\w+")
 _ON = ("1", "true", "yes", "y", "on")
 _ENV_FAMILIES = {
     "NCCL_": ("parallel", "allreduce"),
@@ -36,6 +38,34 @@ _ENV_FAMILIES = {
     "OMP_": ("parallel", "device"),
 }
 """Prefix of a variable -> the parts of the server that it feeds."""
+_ENV_SAYS = {
+    "HF_HUB_OFFLINE": (
+        "outgoing traffic has been disabled",
+        "offline mode is enabled",
+        "offlinemodeisenabled",
+    ),
+    "TRANSFORMERS_OFFLINE": ("outgoing traffic has been disabled", "offline mode is enabled"),
+    "HF_TOKEN": (
+        "gated repo",
+        "401 client error",
+        "403 client error",
+        "be authenticated",
+        "invalid credentials",
+    ),
+    "HUGGING_FACE_HUB_TOKEN": ("gated repo", "401 client error", "403 client error", "be authenticated"),
+    "CUDA_VISIBLE_DEVICES": (
+        "invalid device ordinal",
+        "no cuda gpus are available",
+        "no cuda-capable device",
+    ),
+    "HIP_VISIBLE_DEVICES": ("invalid device ordinal", "no hip gpus are available"),
+    "NCCL_SOCKET_IFNAME": ("no socket interface found", "bootstrap : no socket"),
+    "GLOO_SOCKET_IFNAME": ("unable to find address for", "gloo connectfullmesh"),
+    "CUDA_HOME": ("cuda_home", "nvcc"),
+    "LD_LIBRARY_PATH": ("cannot open shared object file", "undefined symbol"),
+    "PYTHONPATH": ("no module named", "cannot import name"),
+}
+"""What a variable makes SGLang and its libraries print, lower case."""
 _DULL = frozenset(
     (
         "SGLANG",
@@ -53,7 +83,6 @@ _DULL = frozenset(
         "SIZE",
     )
 )
-_ARITHMETIC_PARTNERS = ("head_dim", "num_attention_heads", "num_key_value_heads", "hidden_size")
 
 
 def env_candidates(scene: Scene) -> Iterator[Candidate]:
@@ -74,6 +103,9 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
     )
     if has_word(scene.clues.message, row.name) and not is_advice:
         candidate.add("named in the error", 0.55, f"the message names {row.name}")
+    said = next((words for words in _ENV_SAYS.get(row.name, ()) if words in scene.clues.text.lower()), None)
+    if said is not None and not is_advice:
+        candidate.add("it makes such errors", 0.5, f"{row.name} leads to '{said}'")
     if gate is not None and str(row.bad).lower() != str(gate.avoid).lower():
         candidate.add("gates the check", 0.4, f"{row.name} decides whether this check fires")
     _env_part(row, scene, candidate)
@@ -118,13 +150,19 @@ def _env_part(row: ValueChange, scene: Scene, candidate: Candidate) -> None:
                 return
     for token in (piece for piece in row.name.split("_") if len(piece) >= 4 and piece not in _DULL):
         frame, distance = scene.clues.frame_with((token.lower(),))
-        if has_word(scene.clues.message.upper(), token) or (frame is not None and distance < 4):
+        if _is_spoken_of(token, scene) or (frame is not None and distance < 4):
             life = env_life(row.name)
             known = f" (read since {life.first})" if life is not None else ""
             candidate.add(
                 "feeds the part that failed", 0.15, f"'{token.lower()}' stands where it failed{known}"
             )
             return
+
+
+def _is_spoken_of(token: str, scene: Scene) -> bool:
+    """The piece of a name stands in the message, also as ``deep_gemm`` for ``DEEPGEMM``."""
+    message = scene.clues.message.upper()
+    return has_word(message, token) or any(word.replace("_", "") == token for word in _WORD.findall(message))
 
 
 def version_candidates(scene: Scene) -> Iterator[Candidate]:
@@ -135,14 +173,41 @@ def version_candidates(scene: Scene) -> Iterator[Candidate]:
         if row.name == "sglang":
             yield _release_candidate(row, scene)
         elif row.name == "sglang commit":
-            candidate = Candidate(
-                "version", "sglang commit", f"sglang commit changed from {row.good} to {row.bad}"
-            )
-            candidate.add("code changed", 0.3, "the same release, another commit", links=True)
-            candidate.quote(root_quote(scene))
-            yield candidate
+            yield _commit_candidate(row, scene)
         else:
             yield _package_candidate(row, scene)
+
+
+def _commit_candidate(row: ValueChange, scene: Scene) -> Candidate:
+    title = f"sglang commit changed from {row.good} to {row.bad}"
+    candidate = Candidate("version", "sglang commit", title)
+    candidate.add("code changed", 0.25, "the same release, another commit")
+    frame = scene.clues.frames[-1] if scene.clues.frames else None
+    if frame is not None and in_package(frame.file).startswith("sglang/"):
+        candidate.add("raised in its code", 0.1, f"it failed in {in_package(frame.file)} ({frame.function})")
+    if scene.is_alone() and not scene.is_outside:
+        candidate.add("the only change", 0.2, "nothing else that could matter differs")
+    candidate.quote(root_quote(scene), noted(title))
+    candidate.remedies = [
+        Remedy(
+            f"Go back to commit {row.good}",
+            f"git checkout {row.good}",
+            "quick",
+            "sglang is installed from this checkout; compiled parts are built again",
+        ),
+        Remedy(
+            "Read what changed in the file that failed",
+            f"git log {row.good}..{row.bad} -- {_path_in_checkout(frame)}".rstrip(" -"),
+            "lasting",
+            "the checkout holds both commits",
+        ),
+    ]
+    return candidate
+
+
+def _path_in_checkout(frame: Frame | None) -> str:
+    path = in_package(frame.file) if frame is not None else ""
+    return f"python/{path}" if path.startswith("sglang/") else ""
 
 
 _ONE_SIDED = 6
@@ -191,6 +256,8 @@ def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
         candidate.add("the check between the releases", points, finding.explanation)
         candidate.mechanism = finding.explanation
         candidate.remedies = [remedy for remedy in map(from_gate, finding.gates) if remedy is not None]
+        if finding.finding in ("default-flipped", "promoted") and warned_before(scene) is not None:
+            candidate.add("the good run only warned", 0.15, "the good run went on after the same check")
         if finding.finding == "default-flipped" and finding.gates:
             candidate.title = f"{default_story(finding.gates[0])} ({title})"
         elif finding.finding in ("new", "promoted"):
@@ -215,20 +282,18 @@ def default_story(gate: Gate) -> str:
 
 
 def _package_candidate(row: ValueChange, scene: Scene) -> Candidate:
-    name, module = row.name, row.name.replace("-", "_")
+    name, modules = row.name, [module.lower() for module in modules_of(row.name)]
     candidate = Candidate(
         "version", name, f"{name} changed: {row.good} -> {row.bad}", asks=("version", name, row.bad)
     )
     low = scene.clues.message.lower()
-    if has_word(low, name.lower()) or has_word(low, module.lower()):
+    if any(has_word(low, word) for word in (name.lower(), *modules)):
         candidate.add("named in the error", 0.55, f"the message names {name}")
-    frame, distance = scene.clues.frame_with((f"/{module.lower()}/",))
+    frame, distance = scene.clues.frame_with([f"/{module}/" for module in modules])
     if frame is not None:
         # Nearly every error ends in torch, so its frame says less than that of another package.
         points = (0.32 if name == "torch" else 0.4) if distance == 0 else 0.25 if distance < 3 else 0.1
-        candidate.add(
-            "in the traceback", points, f"it failed in {frame.file.rpartition('site-packages/')[2]}"
-        )
+        candidate.add("in the traceback", points, f"it failed in {in_package(frame.file)}")
     hit = next(iter(scene.matches), None)
     if hit is not None and name == "driver" and "driver" in hit.rule.cause_subject:
         candidate.add("known failure", 0.4, hit.rule.title)
@@ -237,129 +302,3 @@ def _package_candidate(row: ValueChange, scene: Scene) -> Candidate:
     candidate.quote(root_quote(scene), noted(f"{name}: {row.good} -> {row.bad}"))
     candidate.remedies = version_back(row)
     return candidate
-
-
-def host_candidates(scene: Scene) -> Iterator[Candidate]:
-    """Host, GPUs and machine facts that differ."""
-    hit = next(iter(scene.matches), None)
-    for row in scene.diff.host:
-        candidate = Candidate(
-            "host", row.name, f"{row.name} changed from {show(row.good)} to {show(row.bad)}"
-        )
-        if hit is not None and any(kind == "hardware" for kind, _ in hit.rule.usually_changed):
-            candidate.add("known failure", 0.15, f"{hit.rule.title}: often after a change of hardware")
-        if hit is not None and hit.rule.cause_kind == "host":
-            candidate.add(
-                "points at the host", 0.15, "the failure points at the machine, and the machine changed"
-            )
-        if scene.changes == 0:
-            candidate.add("the only change", 0.25, "nothing of the configuration differs")
-        candidate.quote(root_quote(scene))
-        yield candidate
-
-
-def config_candidates(scene: Scene) -> Iterator[Candidate]:
-    """One candidate a changed key of target or draft config.json."""
-    for row in scene.diff.configs:
-        if not row.is_noise:
-            yield _config_candidate(row, scene)
-
-
-def _config_candidate(row: ValueChange, scene: Scene) -> Candidate:
-    subject = f"{row.role}.{row.name}"
-    what = f"{row.name} in the {'draft' if row.role == 'draft' else 'model'}'s config.json"
-    title = f"{what} changed from {show(row.good)} to {show(row.bad)}"
-    candidate = Candidate("config", subject, title, asks=("config", subject, row.bad))
-    if row.name == "config.json":
-        candidate.title = f"the {row.role} config.json is no valid JSON any more"
-        candidate.add("damaged", 0.6, row.note)
-    clues, key = scene.clues, row.name.rpartition(".")[2]
-    candidate.add("config.json changed", 0.15, f"{what} is another one", links=False)
-    if has_word(clues.message, key):
-        candidate.add("named in the error", 0.5, f"the message names {key}")
-    values = [value for value in (row.good, row.bad) if clues.names_number(value)]
-    if values:
-        points = 0.4 if len(values) == 2 else 0.25
-        candidate.add(
-            "value in the error", points, f"{' and '.join(show(value) for value in values)} in the message"
-        )
-    else:
-        _score_shapes(row, scene, candidate)
-    for place, hit in enumerate(scene.matches):
-        if _lists_key(hit.rule.evidence_config_keys, row):
-            candidate.add(
-                "known failure",
-                0.25 if place == 0 else 0.12,
-                f"{hit.rule.title}: {row.name} is looked at first",
-            )
-            break
-    if scene.is_alone() and not scene.is_outside:
-        candidate.add("the only change", 0.2, "nothing else that could matter differs")
-    candidate.mechanism = "; ".join(
-        part.why for part in candidate.parts if part.name != "config.json changed"
-    )
-    candidate.mechanism = (
-        candidate.mechanism[:1].upper() + candidate.mechanism[1:] + "." if candidate.mechanism else ""
-    )
-    candidate.quote(root_quote(scene), noted(f"{subject}: {show(row.good)} -> {show(row.bad)}"))
-    candidate.remedies = config_back(row)
-    return candidate
-
-
-def _lists_key(keys: tuple[str, ...], row: ValueChange) -> bool:
-    for key in keys:
-        role, dot, name = key.partition(".")
-        if dot and role in ("draft", "target"):
-            if role == row.role and (row.name == name or row.name.startswith(name + ".")):
-                return True
-        elif row.role == "target" and (row.name == key or row.name.startswith(key + ".")):
-            return True
-    return False
-
-
-def _score_shapes(row: ValueChange, scene: Scene, candidate: Candidate) -> None:
-    """A product of the changed key and another one gives a number of the message: a shape error."""
-    good, bad = row.good, row.bad
-    if not _is_count(good) or not _is_count(bad) or scene.diff.good is None:
-        return
-    after = config_values(scene.bad, str(row.role))
-    before = config_values(scene.diff.good, str(row.role))
-    for partner in _ARITHMETIC_PARTNERS:
-        new, old = after.get(partner), before.get(partner)
-        if partner == row.name or not _is_count(new) or not _is_count(old):
-            continue
-        product, was = int(str(bad)) * int(str(new)), int(str(good)) * int(str(old))
-        if scene.clues.names_number(product) and scene.clues.names_number(was):
-            why = f"{row.name} * {partner} is {product} now and was {was}: both stand in the message"
-            candidate.add("shapes in the error", 0.4, why)
-            return
-        if scene.clues.names_number(product):
-            candidate.add(
-                "shapes in the error", 0.2, f"{row.name} * {partner} is {product}, as in the message"
-            )
-
-
-def _is_count(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def file_candidates(scene: Scene) -> Iterator[Candidate]:
-    """Model files that came, went or changed."""
-    for row in scene.diff.files:
-        change = "is gone" if row.bad is None else "is new" if row.good is None else "changed"
-        sizes = "" if row.good is None or row.bad is None else f" ({show(row.good)} to {show(row.bad)} bytes)"
-        candidate = Candidate(
-            "other", f"model files: {row.name}", f"{row.name} of the {row.role} {change}{sizes}"
-        )
-        candidate.add("model file changed", 0.3, candidate.title, links=True)
-        if row.name in scene.clues.message:
-            candidate.add("named in the error", 0.5, f"the message names {row.name}")
-        hit = next(iter(scene.matches), None)
-        about = f"{hit.rule.cause_subject} {hit.rule.title}".lower() if hit is not None else ""
-        is_weights = row.name.endswith((".safetensors", ".bin", ".gguf", ".pt"))
-        if ("weight" in about and is_weights) or ("tokenizer" in about and "token" in row.name):
-            candidate.add("known failure", 0.4, f"{hit.rule.title if hit else ''}: such a file decides it")
-        candidate.quote(
-            root_quote(scene), noted(f"{row.role} {row.name}: {show(row.good)} -> {show(row.bad)}")
-        )
-        yield candidate

@@ -60,10 +60,11 @@ class Scene:
 
     @property
     def changes(self) -> int:
-        """How many things that could matter differ at all, the sglang release counted as one."""
+        """How many things that could matter differ at all: the sglang release is one, other GPUs are one."""
         rows = (*self.diff.env, *self.diff.versions, *self.diff.configs, *self.diff.files)
         groups = {family(row.name) for row in self.changed_arguments}
-        return len(groups) + sum(not row.is_noise for row in rows)
+        gpus = sum(row.name == "gpus" for row in self.diff.host)
+        return len(groups) + gpus + sum(not row.is_noise for row in rows)
 
 
 def could_matter(row: ArgumentChange) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from logscope.compare import compare
@@ -209,6 +209,7 @@ names = st.sampled_from(["tp_size", "port", "random_seed", "mem_fraction_static"
 values = st.one_of(st.none(), st.booleans(), st.integers(0, 9), st.text("xy/", max_size=4), st.floats(0, 1))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.dictionaries(names, values), st.dictionaries(names, values))
 def test_no_difference_is_lost_and_none_invented(left: dict[str, Any], right: dict[str, Any]) -> None:
     left["model_path"] = right["model_path"] = "/m/demo"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from logscope.record.search import Suspect, Verdict, find_cause, suspicion_order
@@ -32,7 +32,7 @@ def _plain(count: int) -> list[Suspect]:
 
 
 @given(st.data(), st.integers(1, 120))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_single_cause_takes_at_most_twice_log2_and_a_few(data: st.DataObject, count: int) -> None:
     cause = data.draw(st.integers(0, count - 1))
     weights = data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count))
@@ -46,7 +46,7 @@ def test_single_cause_takes_at_most_twice_log2_and_a_few(data: st.DataObject, co
 
 
 @given(st.data(), st.integers(2, 40))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_smallest_set_of_several_is_found_exactly(data: st.DataObject, count: int) -> None:
     cause = data.draw(st.sets(st.integers(0, count - 1), min_size=2, max_size=4))
     test, asked = _counting(_fails_with(*cause))
