@@ -14,9 +14,9 @@ from parsers.rules.access import AccessLine
 KEY = b"INFO:   "
 """First eight bytes of a message that may be an access line."""
 _LEVEL = b"INFO:     "
-_DASH = b' - "'
+_DASH = b'- "'
 _U = np.uint64
-_BYTE, _POINT, _COLON = _U(0xFF), _U(ord(".")), _U(ord(":"))
+_BYTE, _POINT, _COLON, _BLANK = _U(0xFF), _U(ord(".")), _U(ord(":")), _U(ord(" "))
 _TAIL_WORDS = 16
 _MOST_TAILS = 256
 _MOST_TRIALS = 64
@@ -62,8 +62,7 @@ class AccessTaker:
         order = np.argsort(-counts, kind="stable")[:_MOST_TRIALS]
         learned = []
         for index in unknown[firsts[order[counts[order] > 1]]].tolist():
-            loaded = text.ahead(places[index : index + 1], _TAIL_WORDS)
-            tail = np.concatenate(loaded).tobytes()[: int(sizes[index])]
+            tail = text.rows(places[index : index + 1], _TAIL_WORDS).tobytes()[: int(sizes[index])]
             line = read(index)
             if line is not None and self.tails.add(tail) is not None:
                 self.lines.append(line)
@@ -75,16 +74,12 @@ def _after_address(text: Text, starts: Places) -> tuple[Places, Mask]:
     """Where the request's quote begins behind ``INFO:     10.0.0.5:40000 - "``."""
     fits = matches(text, starts, _LEVEL)
     cursor = starts + len(_LEVEL)
-    for stop, longest in ((_POINT, 3), (_POINT, 3), (_POINT, 3), (_COLON, 3)):
+    for stop, longest in ((_POINT, 3), (_POINT, 3), (_POINT, 3), (_COLON, 3), (_BLANK, 5)):
         loaded = text.at(cursor)
-        _, bits = digit_run(loaded)
-        fits &= (bits - _U(1)) < _U(8 * longest)
-        fits &= ((loaded >> bits) & _BYTE) == stop
-        cursor += (bits >> _U(3)).view(np.int64)
-        cursor += 1
-    _, bits = digit_run(text.at(cursor))
-    fits &= (bits - _U(1)) < _U(40)
-    cursor += (bits >> _U(3)).view(np.int64)
+        _, reach = digit_run(loaded)
+        fits &= (reach - 16) < 8 * longest  # one digit at least: 0 - 8 is large in a byte
+        fits &= ((loaded >> (reach - 8)) & _BYTE) == stop
+        cursor += reach >> 3
     fits &= matches(text, cursor, _DASH)
     cursor += len(_DASH)
     return cursor, fits

@@ -12,7 +12,7 @@ import regex
 from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
-from parsers.hot.words import Mask, Places, Text, Words, behind, low_mask, word
+from parsers.hot.words import Mask, Places, Text, Words, low_mask, word
 from parsers.lazy_dataclass import dataclass
 
 _U = np.uint64
@@ -21,6 +21,8 @@ _LONGEST_PREFIX = 256
 _MOST_PREFIXES = 64
 TIME_SIZE = 20
 """Bytes of ``[2026-02-03 04:05:06``."""
+_TIME_LEAD = 5
+"""Bytes before a time that are loaded too, so that the byte behind it begins a word."""
 _TAG_WORDS = 6
 _END = _U(0x5D5D5D5D5D5D5D5D)
 _LOW, _HIGH = _U(0x0101010101010101), _U(0x8080808080808080)
@@ -54,7 +56,9 @@ class Prefix:
     def stands_at(self, text: Text, starts: Places) -> Mask:
         """True where a line begins with this prefix."""
         same: Mask = np.ones(starts.size, dtype=np.bool_)
-        for piece, loaded in zip(self.pieces, text.ahead(starts, len(self.pieces)), strict=True):
+        rows = text.rows(starts, len(self.pieces))
+        for index, piece in enumerate(self.pieces):
+            loaded = rows[:, index]
             same &= (loaded & piece.mask) == piece.value
             if piece.add:
                 same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
@@ -153,11 +157,11 @@ class HeadTaker:
         """Read time and rank text behind the given prefixes."""
         sizes = np.array([*(prefix.size for prefix in self.prefixes), 0], dtype=np.int64)
         times = starts + (sizes[0] if len(self.prefixes) == 1 else sizes[prefixes])
-        loaded = text.ahead(times, 4)
-        at, has_head = _times(loaded)
+        rows = text.rows(times, 4, -_TIME_LEAD)
+        at, has_head = _times(rows)
         has_head &= prefixes >= 0
         after = times + (TIME_SIZE - 1)
-        next_word = _take_milliseconds(text, after, at, behind(loaded, TIME_SIZE - 1))
+        next_word = _take_milliseconds(text, after, at, rows[:, 3])
         tag_sizes, tags = self._take_tags(text, after, next_word)
         has_head &= tag_sizes > 0
         return HeadLines(has_head, after + tag_sizes + 1, at, tags, after, tag_sizes, prefixes)
@@ -178,19 +182,21 @@ class HeadTaker:
         return sizes, tags
 
 
-def _times(loaded: list[Words]) -> tuple[NDArray[np.int64], Mask]:
-    """Microseconds of the time that the words begin with, and where there is one."""
-    date, middle, end = loaded[0], loaded[1], loaded[2] & low_mask(3)
-    if not date.size:
+def _times(rows: Words) -> tuple[NDArray[np.int64], Mask]:
+    """Microseconds of the time in each row, and where there is one.
+
+    A row is the bytes ``\\?\\?\\?\\?[202`` ``6-02-03 `` ``04:05:06`` and eight more.
+    """
+    if not rows.size:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
-    changed: Mask = np.ones(date.size, dtype=np.bool_)
-    changed[1:] = date[1:] != date[:-1]
-    changed[1:] |= middle[1:] != middle[:-1]
-    changed[1:] |= end[1:] != end[:-1]
+    changed: Mask = np.ones(len(rows), dtype=np.bool_)
+    changed[1:] = rows[1:, 2] != rows[:-1, 2]
+    changed[1:] |= rows[1:, 1] != rows[:-1, 1]
+    year = rows[:, 0] >> _U(8 * _TIME_LEAD)
+    changed[1:] |= year[1:] != year[:-1]
     first = np.flatnonzero(changed)
-    clock = behind([each[first] for each in loaded], 11)
-    at, valid = _read_times(date[first], middle[first], clock)
-    counts = np.diff(np.append(first, date.size))
+    at, valid = _read_times(year[first], rows[first, 1], rows[first, 2])
+    counts = np.diff(np.append(first, len(rows)))
     return np.repeat(at, counts), np.repeat(valid, counts)
 
 
@@ -201,19 +207,19 @@ def _shape_holds(loaded: Words, shape: bytes) -> Mask:
     return same
 
 
-def _read_times(date: Words, middle: Words, clock: Words) -> tuple[NDArray[np.int64], Mask]:
-    """``2026-02-`` ``03 04:05`` ``04:05:06`` to microseconds since 1970."""
-    valid = _shape_holds(date, b"\0\0\0\0-\0\0-")
-    valid &= _shape_holds(middle, b"\0\0 \0\0:\0\0")
+def _read_times(year: Words, date: Words, clock: Words) -> tuple[NDArray[np.int64], Mask]:
+    """``202`` ``6-02-03 `` ``04:05:06`` to microseconds since 1970."""
+    valid = _shape_holds(year, b"\0\0\0")
+    valid &= _shape_holds(date, b"\0-\0\0-\0\0 ")
     valid &= _shape_holds(clock, b"\0\0:\0\0:\0\0")
-    year = _two(date, 0) * 100 + _two(date, 2)
-    month, day = _two(date, 5), _two(middle, 0)
+    years = _two(year, 0) * 100 + _one(year, 2) * 10 + _one(date, 0)
+    month, day = _two(date, 2), _two(date, 5)
     hour, minute, second = _two(clock, 0), _two(clock, 3), _two(clock, 6)
-    valid &= (year >= 1000) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    valid &= (years >= 1000) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
     month = np.clip(month, 1, 12)
-    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    leap = ((years % 4 == 0) & (years % 100 != 0)) | (years % 400 == 0)
     valid &= (day >= 1) & (day <= _DAYS_IN[month] + (leap & (month == 2)))
-    before = year - 1
+    before = years - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 - 719_162
     days += _DAYS_BEFORE[month] + (leap & (month > 2)) + day - 1
     return days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000, valid
@@ -221,9 +227,11 @@ def _read_times(date: Words, middle: Words, clock: Words) -> tuple[NDArray[np.in
 
 def _two(loaded: Words, index: int) -> NDArray[np.int64]:
     """The two digits at `index` of each word."""
-    tens = ((loaded >> _U(8 * index)) & _U(0xF)).astype(np.int64)
-    ones = ((loaded >> _U(8 * index + 8)) & _U(0xF)).astype(np.int64)
-    return tens * 10 + ones
+    return _one(loaded, index) * 10 + _one(loaded, index + 1)
+
+
+def _one(loaded: Words, index: int) -> NDArray[np.int64]:
+    return ((loaded >> _U(8 * index)) & _U(0xF)).astype(np.int64)
 
 
 def _take_milliseconds(text: Text, after: Places, at: NDArray[np.int64], next_word: Words) -> Words:

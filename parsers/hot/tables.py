@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ _U = np.uint64
 _ALL = (1 << 64) - 1
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
 _MOST_BITS = 20
-_MASKS = np.array([(1 << (8 * size)) - 1 for size in range(9)], dtype=np.uint64)
 
 
 class TextTable:
@@ -32,6 +31,10 @@ class TextTable:
     def longest(self) -> int:
         """Longest text in bytes."""
         return 8 * self.width
+
+    @property
+    def _longest_known(self) -> int:
+        return max(map(len, self.texts), default=0)
 
     @property
     def is_full(self) -> bool:
@@ -59,29 +62,32 @@ class TextTable:
 
     def _place_all(self) -> bool:
         """Find a table size and mixer for which no two texts share a place; False when there is none."""
-        count = len(self.texts)
+        count, mix_before = len(self.texts), self._mix
         for bits in range(max(4, (4 * count).bit_length()), _MOST_BITS):
             for mix in range(len(_MIX)):
                 self._mix = mix
-                places = self._hash(list(self._words[:count].T), bits)
+                places = self._hash(self._words[:count], bits)
                 if np.unique(places).size == count:
                     self._places = np.full(1 << bits, -1, dtype=np.int32)
                     self._places[places] = np.arange(count, dtype=np.int32)
                     return True
+        self._mix = mix_before
         return False
 
-    def _mixed(self, columns: Sequence[Words]) -> Words:
-        """One number of the words; words of zeros add nothing, so empty ones may be left out."""
+    def _mixed(self, rows: Words) -> Words:
+        """One number a row; words of zeros add nothing, so empty ones may be left out."""
         factors = self._factors()
-        mixed = columns[0] * factors[0]
-        for column, factor in zip(columns[1:], factors[1:], strict=False):
-            mixed += column * factor
+        mixed = rows[:, 0] * factors[0]
+        for index in range(1, rows.shape[1]):
+            mixed += rows[:, index] * factors[index]
         mixed ^= mixed >> _U(32)
         mixed *= factors[0]
         return mixed
 
-    def _hash(self, columns: Sequence[Words], bits: int) -> NDArray[np.int64]:
-        return (self._mixed(columns) >> _U(64 - bits)).astype(np.int64)
+    def _hash(self, rows: Words, bits: int) -> Places:
+        mixed = self._mixed(rows)
+        mixed >>= _U(64 - bits)
+        return mixed.view(np.int64)
 
     def _factors(self) -> list[np.uint64]:
         """One odd factor a word, other ones for each mixer."""
@@ -95,20 +101,33 @@ class TextTable:
         """The code of the text at each place; -1 for texts that are not in the table."""
         if not self.texts:
             return np.full(starts.size, -1, dtype=np.int32)
-        fits: Mask = (sizes >= 0) & (sizes <= self.longest)
-        longest = int(np.max(sizes, where=fits, initial=1))
-        columns = self._load(text, np.where(fits, starts, 0), np.where(fits, sizes, 0), longest)
-        codes = self._places[self._hash(columns, self._places.size.bit_length() - 1)]
+        fits: Mask = sizes.view(np.uint64) <= _U(self._longest_known)  # a size below 0 is a large number
+        is_whole = bool(fits.all())
+        if not is_whole:
+            starts, sizes = np.where(fits, starts, 0), np.where(fits, sizes, 0)
+        rows = self._load(text, starts, sizes, self._longest_known)
+        codes = self._places.take(self._hash(rows, self._places.size.bit_length() - 1))
         found = np.maximum(codes, 0)
-        same = fits & (self._sizes[found] == sizes) & (codes >= 0)
-        for index, column in enumerate(columns):
-            same &= self._words[found, index] == column
+        same = self._sizes.take(found) == sizes
+        same &= codes >= 0
+        rows ^= self._words[:, : rows.shape[1]].take(found, axis=0)
+        for index in range(rows.shape[1]):
+            same &= rows[:, index] == 0
+        if not is_whole:
+            same &= fits
         return np.where(same, codes, np.int32(-1))
 
-    def _load(self, text: Text, starts: Places, sizes: Places, longest: int) -> list[Words]:
-        columns = text.ahead(starts, (longest + 7) // 8)
-        left = sizes.copy()
-        for column in columns:
-            column &= _MASKS[np.clip(left, 0, 8)]
-            left -= 8
-        return columns
+    def _load(self, text: Text, starts: Places, sizes: Places, longest: int) -> Words:
+        """The texts as rows, with zeros behind each."""
+        count = max(1, (longest + 7) // 8)
+        rows = text.rows(starts, count)
+        rows &= _masks(count).take(sizes, axis=0)
+        return rows
+
+
+@functools.cache
+def _masks(count: int) -> Words:
+    """For each size, the bytes that a text of this size has in a row of `count` words."""
+    sizes = np.arange(8 * count + 1)[:, None]
+    masks: Words = (np.arange(8 * count) < sizes).astype(np.uint8).view("<u8") * _U(0xFF)
+    return masks

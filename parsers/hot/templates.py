@@ -8,7 +8,7 @@ parser saw it and the line ends where the template ends.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,15 +19,15 @@ from parsers.hot.words import (
     PAD,
     Mask,
     Places,
+    Reach,
     Text,
     Words,
-    agree,
-    behind,
+    are_digits,
     digit_run,
-    is_number,
     low_mask,
+    make_values,
     matches,
-    value_of,
+    narrow,
     word,
 )
 from parsers.lazy_dataclass import dataclass
@@ -42,9 +42,10 @@ _NUMBER = regex.compile(r"(\d{1,7})(?:\.(\d{1,7}))?")
 _ITERATION = regex.compile(r"[A-Za-z ]+ batch ?\[(\d{1,7})\]")
 _LONGEST = PAD - 256
 _U = np.uint64
+_ZEROS = word(b"0" * 8)
 _POINT, _BYTE, _S8 = _U(ord(".")), _U(0xFF), _U(8)
-_MOST_WHOLE = _U(8 * 5)
-"""Bits of the digits before a point behind which two decimals and the byte after them fit one word."""
+_NO_DIGIT = 8
+_NUMBERS_OF = {COUNT: 1, DECIMAL: 2, FLAG: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,74 +114,94 @@ def _slot(text: str, column: str | None, name: str) -> Slot | None:
 
 def run(template: Template, text: Text, starts: Places, ends: Places) -> tuple[Mask, dict[str, Column]]:
     """Which of the lines pass, and their values by column (one value a line, also where it failed)."""
-    cursor = starts.copy()
-    passed: Mask = np.ones(starts.size, dtype=np.bool_)
+    walk = _Walk(text, starts, template)
+    for label, slot in zip(template.labels, template.slots, strict=False):
+        walk.read(label, slot)
+    walk.end(template.labels[-1], ends)
     values: dict[str, Column] = {}
     others: list[tuple[str, Column]] = []
-    for label, slot in zip(template.labels, template.slots, strict=False):
-        size = len(label)
-        loaded = text.ahead(cursor, (size + 15) // 8)
-        if label:
-            passed &= agree(loaded, label)
-            cursor += size
-        column = _READERS[slot.kind](text, cursor, behind(loaded, size), slot, passed)
+    for slot, column in zip(template.slots, walk.columns(), strict=True):
         if slot.column is not None:
             values[slot.column] = column
         else:
             others.append((slot.name, column))
-    last = template.labels[-1]
-    if last:
-        passed &= matches(text, cursor, last)
-        cursor += len(last)
-    passed &= cursor == ends
     if others:
         values["other"] = _other(others)
-    return passed, values
+    return walk.passed, values
 
 
-def _read_count(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
-    digits, bits = digit_run(loaded)
-    passed &= is_number(bits)
-    cursor += (bits >> _U(3)).view(np.int64)
-    return value_of(digits, bits).view(np.int64)
+class _Walk:
+    """One template over many lines: the place reached in each, and the digits found so far."""
 
+    def __init__(self, text: Text, starts: Places, template: Template) -> None:
+        self.passed: Mask = np.ones(starts.size, dtype=np.bool_)
+        self._text = text
+        self._cursor = starts.copy()
+        self._found: list[tuple[Slot, int, NDArray[np.int8] | None]] = []
+        numbers = sum(_NUMBERS_OF[slot.kind] for slot in template.slots)
+        self._digits: Words = np.empty((numbers, starts.size), dtype=np.uint64)
+        """Digits of all numbers, a decimal's fraction behind its whole: turned into values in one go."""
+        self._numbers = 0
 
-def _read_decimal(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
-    """Value by one exact division of integers, which rounds as reading the text does."""
-    digits, bits = digit_run(loaded)
-    passed &= is_number(bits)
-    passed &= ((loaded >> bits) & _BYTE) == _POINT
-    size = (bits >> _U(3)).view(np.int64)
-    whole = value_of(digits, bits)
-    cursor += size
-    cursor += 1
-    rest = loaded >> (bits + _S8)  # the fraction, as far as it stood in the same word
-    if slot.decimals > 2 or bits.max(initial=0) > _MOST_WHOLE:
-        rest = text.at(cursor)
-    after, after_bits = digit_run(rest)
-    passed &= after_bits == _U(8 * slot.decimals)
-    whole *= _U(10**slot.decimals)
-    whole += value_of(after, after_bits)
-    cursor += slot.decimals
-    values: NDArray[np.float64] = whole.astype(np.float64) / float(10**slot.decimals)
-    return values
+    def read(self, label: bytes, slot: Slot) -> None:
+        """Check a label and read the slot behind it."""
+        lead = -len(label) % 8  # so that the slot begins with a word of the row
+        before = (lead + len(label)) // 8
+        rows = self._text.rows(self._cursor, before + 1 + (slot.kind == DECIMAL), -lead)
+        narrow(self.passed, rows, label, lead)
+        self._found.append((slot, self._numbers, None))
+        if slot.kind == FLAG:
+            self._read_flag(slot, rows[:, before], len(label))
+            return
+        digits, reach = digit_run(rows[:, before])
+        self.passed &= reach > _NO_DIGIT
+        np.left_shift(digits, 72 - reach, out=self._digits[self._numbers])
+        self._numbers += 1
+        self._cursor += len(label) - 1
+        self._cursor += reach >> 3
+        if slot.kind == DECIMAL:
+            self._read_fraction(slot, rows[:, before], rows[:, before + 1], reach)
 
+    def _read_fraction(self, slot: Slot, loaded: Words, following: Words, reach: Reach) -> None:
+        rest = loaded >> (reach - 8)
+        if reach.max(initial=0) > 64 - 8 * slot.decimals:  # the fraction ends in the word behind
+            rest |= following << (72 - reach)
+        self.passed &= (rest & _BYTE) == _POINT
+        fraction = self._digits[self._numbers]
+        np.right_shift(rest, _S8, out=fraction)
+        fraction ^= _ZEROS
+        fraction <<= _U(64 - 8 * slot.decimals)
+        self.passed &= are_digits(fraction)
+        self._numbers += 1
+        self._cursor += 1 + slot.decimals
 
-def _read_flag(text: Text, cursor: Places, loaded: Words, slot: Slot, passed: Mask) -> Column:
-    is_true = (loaded & low_mask(4)) == word(b"True")
-    is_false = (loaded & low_mask(5)) == word(b"False")
-    passed &= is_true | is_false
-    cursor += 5
-    cursor -= is_true
-    flags: NDArray[np.int8] = is_true.astype(np.int8)
-    return flags
+    def _read_flag(self, slot: Slot, loaded: Words, label_size: int) -> None:
+        is_true = (loaded & low_mask(4)) == word(b"True")
+        self.passed &= is_true | ((loaded & low_mask(5)) == word(b"False"))
+        self._cursor += label_size + 5
+        self._cursor -= is_true
+        self._found[-1] = (slot, self._numbers, is_true.astype(np.int8))
 
+    def end(self, label: bytes, ends: Places) -> None:
+        """Check the last label, and that the line ends behind it."""
+        if label:
+            self.passed &= matches(self._text, self._cursor, label)
+            self._cursor += len(label)
+        self.passed &= self._cursor == ends
 
-_READERS: dict[str, Callable[[Text, Places, Words, Slot, Mask], Column]] = {
-    COUNT: _read_count,
-    DECIMAL: _read_decimal,
-    FLAG: _read_flag,
-}
+    def columns(self) -> Iterator[Column]:
+        """The values of each slot, in their order."""
+        make_values(self._digits)
+        for slot, number, flags in self._found:
+            if flags is not None:
+                yield flags
+            elif slot.kind == COUNT:
+                yield self._digits[number].view(np.int64)
+            else:  # one exact division of integers rounds as reading the text does
+                whole = self._digits[number]
+                whole *= _U(10**slot.decimals)
+                whole += self._digits[number + 1]
+                yield whole.astype(np.float64) / float(10**slot.decimals)
 
 
 def _other(pairs: list[tuple[str, Column]]) -> NDArray[np.object_]:

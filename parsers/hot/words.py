@@ -6,6 +6,7 @@ guessed. Bytes are compared in little-endian order, so the first character is th
 
 from __future__ import annotations
 
+import functools
 from typing import TypeAlias
 
 import numpy as np
@@ -13,18 +14,22 @@ from numpy.typing import NDArray
 
 PAD = 2048
 """Bytes of zeros after the text: no template reaches further, so no load needs a bounds check."""
+_FRONT = 8
+"""Bytes before the text, so that a row may begin before a line."""
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
 Places: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
+Reach: TypeAlias = NDArray[np.uint8]
+"""Bits from a word's begin up to and with the first byte that is no digit: 8 for none, 64 for seven."""
 
 _U = np.uint64
 _ZEROS = _U(0x3030303030303030)
 _SEVEN = _U(0x7676767676767676)
+_SIX, _UPPER = _U(0x0606060606060606), _U(0xF0F0F0F0F0F0F0F0)
 _HIGH = _U(0x8080808080808080)
-_ONES = _U(0x0101010101010101)
-_ONE, _SIXTY_FOUR, _SEVENTY_ONE = _U(1), _U(64), _U(71)
+_ONE = _U(1)
 _PAIR, _PAIR_MASK = _U(1 + (10 << 8)), _U(0x00FF00FF00FF00FF)
 _FOUR, _FOUR_MASK = _U(1 + (100 << 16)), _U(0x0000FFFF0000FFFF)
 _EIGHT = _U(1 + (10000 << 32))
@@ -34,63 +39,57 @@ _S8, _S16, _S32 = _U(8), _U(16), _U(32)
 class Text:
     """A block's bytes, read as words that may begin at any byte."""
 
-    __slots__ = ("_aligned", "_words", "raw")
+    __slots__ = ("_room", "raw")
 
-    def __init__(self, raw: Bytes) -> None:
-        """`raw` ends in PAD zeros and begins where the machine aligns words."""
-        self.raw = raw
-        self._words: Words = np.ndarray((raw.size - 7,), dtype="<u8", buffer=raw.data, strides=(1,))
-        self._aligned: Words = raw[: raw.size // 8 * 8].view("<u8")
+    def __init__(self, room: Bytes) -> None:
+        """`room` holds `_FRONT` bytes, the text, and PAD zeros."""
+        self._room = room
+        self.raw = room[_FRONT:]
 
     def at(self, places: Places) -> Words:
         """The word that begins at each place."""
-        loaded: Words = self._words[places]
-        return loaded
+        return self.rows(places, 1)[:, 0]
 
-    def ahead(self, places: Places, count: int) -> list[Words]:
-        """The `count` words that follow one another from each place on.
+    def rows(self, places: Places, count: int, offset: int = 0) -> Words:
+        """A row for each place: the `count` words from `offset` bytes behind it on (-8 at the least).
 
-        Numpy gathers aligned words five times faster than others, so neighbours are put together from them.
+        Numpy copies a row of up to eight words in the time that it takes to find one.
         """
-        if count == 1:
-            return [self._words[places]]
-        index = places >> 3
-        right = places.view(np.uint64) & _U(7)
-        right <<= _U(3)
-        left = _SIXTY_FOUR - right  # a shift by 64 gives 0, as it must for an aligned place
-        low = self._aligned.take(index)
-        loaded = []
-        for _ in range(count):
-            index += 1
-            high = self._aligned.take(index)
-            low >>= right
-            low |= high << left
-            loaded.append(low)
-            low = high
-        return loaded
+        size = 8 * count
+        begin = _FRONT + offset
+        pieces: NDArray[np.void] = np.ndarray(
+            (self._room.size - size - begin + 1,), _row_of(size), self._room.data, begin, (1,)
+        )
+        rows: Words = pieces[places].view("<u8").reshape(places.size, count)
+        return rows
+
+
+@functools.cache
+def _row_of(size: int) -> np.dtype[np.void]:
+    return np.dtype((np.void, size))
 
 
 class Buffer:
     """Room for one block, used again for the next: fresh megabytes cost more in page faults than the copy."""
 
     def __init__(self) -> None:
-        self._raw: Bytes = np.empty(0, dtype=np.uint8)
+        self._room: Bytes = np.empty(0, dtype=np.uint8)
         self._is_end: Mask = np.empty(0, dtype=np.bool_)
 
     def text(self, block: bytes) -> Text:
         """The block's bytes with PAD zeros after them."""
-        size = len(block)
-        if self._raw.size < size + PAD or self._raw.size > 4 * (size + PAD):
-            self._raw = np.empty((size + size // 8 + PAD) // 8 + 1, dtype=np.uint64).view(np.uint8)
-            self._is_end = np.empty(self._raw.size, dtype=np.bool_)
-        self._raw[:size] = np.frombuffer(block, dtype=np.uint8)
-        self._raw[size : size + PAD] = 0
-        return Text(self._raw[: size + PAD])
+        size = _FRONT + len(block)
+        if self._room.size < size + PAD or self._room.size > 4 * (size + PAD):
+            self._room = np.empty((size + size // 8 + PAD) // 8 + 1, dtype=np.uint64).view(np.uint8)
+            self._is_end = np.empty(self._room.size, dtype=np.bool_)
+        self._room[_FRONT:size] = np.frombuffer(block, dtype=np.uint8)
+        self._room[size : size + PAD] = 0
+        return Text(self._room[: size + PAD])
 
     def line_ends(self, size: int) -> Places:
         """Where each of the first `size` bytes is a line's end."""
         room = -(-size // 8) * 8
-        is_end = np.equal(self._raw[:room], 10, out=self._is_end[:room])
+        is_end = np.equal(self._room[_FRONT : _FRONT + room], 10, out=self._is_end[:room])
         is_end[size:] = False
         flags: Words = is_end.view(np.uint64)  # eight at a time: most have no line's end
         places = np.flatnonzero(flags != 0)
@@ -126,48 +125,51 @@ def low_mask(count: int) -> np.uint64:
 
 def matches(text: Text, places: Places, label: bytes) -> Mask:
     """Where `label` stands, byte for byte, at each place."""
-    return agree(text.ahead(places, (len(label) + 7) // 8), label)
-
-
-def agree(loaded: list[Words], label: bytes) -> Mask:
-    """Where the loaded words begin with `label`, which is not empty."""
-    same: Mask | None = None
-    for index in range((len(label) + 7) // 8):
-        part = label[8 * index : 8 * index + 8]
-        words = loaded[index] if len(part) == 8 else loaded[index] & low_mask(len(part))
-        equal = words == word(part)
-        same = equal if same is None else np.logical_and(same, equal, out=same)
-    assert same is not None
+    same: Mask = np.ones(places.size, dtype=np.bool_)
+    narrow(same, text.rows(places, (len(label) + 7) // 8), label)
     return same
 
 
-def behind(loaded: list[Words], offset: int) -> Words:
-    """The word that begins `offset` bytes after the first loaded one."""
-    index, bits = offset // 8, 8 * (offset % 8)
-    if not bits:
-        return loaded[index]
-    return (loaded[index] >> _U(bits)) | (loaded[index + 1] << _U(64 - bits))
+def narrow(same: Mask, rows: Words, label: bytes, lead: int = 0) -> None:
+    """Make `same` false for the rows in which `label` does not stand behind `lead` other bytes."""
+    for index, (mask, value) in enumerate(_label_words(label, lead)):
+        loaded = rows[:, index]
+        same &= (loaded if mask is None else loaded & mask) == value
 
 
-def digit_run(loaded: Words) -> tuple[Words, Words]:
-    """Text minus '0' of each word, and eight times the number of digits it begins with.
+@functools.lru_cache(maxsize=4096)
+def _label_words(label: bytes, lead: int) -> tuple[tuple[np.uint64 | None, np.uint64], ...]:
+    """(mask, or None for a whole word; value) of each word of a label behind `lead` other bytes."""
+    mask, value = b"\0" * lead + b"\xff" * len(label), b"\0" * lead + label
+    return tuple(
+        (None if mask[begin : begin + 8] == b"\xff" * 8 else word(mask[begin:]), word(value[begin:]))
+        for begin in range(0, len(value), 8)
+    )
 
-    Eight digits give 57 or more, which is no multiple of eight: callers refuse them.
+
+def digit_run(loaded: Words) -> tuple[Words, Reach]:
+    """Text minus '0' of each word, and how far its first digits reach.
+
+    Eight digits are told as seven: whoever follows must see that another digit stands behind them.
     """
     digits = loaded ^ _ZEROS
     other = digits + _SEVEN  # a byte of 10 or more gets its high bit; a carry only spoils later bytes
     other |= digits
     other &= _HIGH
-    lowest = other & (~other + _ONE)
-    lowest -= _ONE
-    bits = np.bitwise_count(lowest).astype(np.uint64)  # 8k + 7, or 64 for eight digits
-    bits -= _U(7)
-    return digits, bits
+    other ^= other - _ONE
+    return digits, np.bitwise_count(other)
 
 
-def value_of(digits: Words, bits: Words) -> Words:
-    """The number that the first ``bits / 8`` digits spell (0 to 7 of them); `digits` is overwritten."""
-    digits <<= _SIXTY_FOUR - bits  # a shift by 64 gives 0, which is right for no digit
+def are_digits(digits: Words) -> Mask:
+    """Where every byte is 0 to 9."""
+    upper = digits + _SIX
+    upper |= digits
+    upper &= _UPPER
+    return upper == 0
+
+
+def make_values(digits: Words) -> None:
+    """Turn eight digits a word, the last in its highest byte, into the numbers that they spell."""
     digits *= _PAIR
     digits >>= _S8
     digits &= _PAIR_MASK
@@ -176,9 +178,3 @@ def value_of(digits: Words, bits: Words) -> Words:
     digits &= _FOUR_MASK
     digits *= _EIGHT
     digits >>= _S32
-    return digits
-
-
-def is_number(bits: Words) -> Mask:
-    """True where 1 to 7 digits were found."""
-    return (bits - _ONE) < _U(56)
