@@ -136,7 +136,8 @@ def parse_only(path: str) -> int:
 
     def take(block: BatchBlock | RequestBlock) -> None:
         nonlocal count
-        count += len(block.columns["line"])
+        parts = block.parts if isinstance(block, BatchBlock) else (block,)
+        count += sum(len(part.columns["line"]) for part in parts)
 
     reader = LogReader(b"", take, take)
     with open_log(Path(path)) as stream:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from parsers.records import BatchBlock, RequestBlock
+from parsers.records import BatchBlock, BatchPart, RequestBlock
 from parsers.rules.access import AccessLine
-from parsers.rules.batches import BATCH_COLUMNS, BatchLine
+from parsers.rules.batches import BATCH_COLUMNS, DECODE, PREFILL, BatchLine
 from parsers.times import is_dated
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _EPOCH = datetime(1970, 1, 1)
 _MISSING: dict[str, int | float] = {
     name: (float("nan") if kind == "float64" else -1)
     for name, kind in BATCH_COLUMNS.items()
-    if name not in ("line", "at", "rank", "kind", "other")
+    if name not in ("line", "at", "rank", "other")
 }
 
 
@@ -50,38 +50,38 @@ class BatchRows:
     """Batch rows of one run that were not given out yet."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, Any] = {}
-        self._other: list[str] = []
-        self._ranks: dict[str, int] = {}
         self._clear()
 
     def __len__(self) -> int:
-        return len(self._other)
+        return len(self._kinds)
 
     def add(self, line: int, at: datetime | None, rank: str, batch: BatchLine) -> None:
-        columns = self._columns
-        columns["line"].append(line)
-        columns["at"].append(microseconds(at))
-        columns["rank"].append(self._ranks.setdefault(rank, len(self._ranks)))
-        columns["kind"].append(batch.kind)
-        values = batch.values()
-        for name, missing in _MISSING.items():
-            columns[name].append(values.get(name, missing))
+        values: dict[str, Any] = dict(batch.values())
+        values["line"], values["at"] = line, microseconds(at)
+        values["rank"] = self._ranks.setdefault(rank, len(self._ranks))
+        for name in values.keys() - self._columns.keys():
+            kind = "d" if BATCH_COLUMNS[name] == "float64" else "q"
+            self._columns[name] = array(kind, [_MISSING.get(name, 0)]) * len(self._kinds)
+        for name, column in self._columns.items():
+            column.append(values.get(name, _MISSING.get(name, 0)))
+        self._kinds.append(batch.kind)
         self._other.append(batch.other())
 
     def take(self, ordinal: int) -> BatchBlock:
         """The rows as a block; none are left."""
         import numpy as np  # 0.1 s, and a failed launch has no rows
 
-        columns: dict[str, np.ndarray] = {}
-        for name, kind in BATCH_COLUMNS.items():
-            if name == "other":
-                columns[name] = np.array(self._other, dtype=object)
-            elif name == "at":
-                columns[name] = np.array(self._columns[name], dtype=np.int64).view("datetime64[us]")
-            else:
-                columns[name] = np.array(self._columns[name], dtype=kind)
-        block = BatchBlock(ordinal, columns, tuple(self._ranks))
+        columns: dict[str, np.ndarray] = {
+            name: np.array(self._columns[name], dtype=np.int64).view("datetime64[us]")
+            if name == "at"
+            else np.array(self._columns[name], dtype=kind)
+            for name, kind in BATCH_COLUMNS.items()
+            if name in self._columns
+        }
+        columns["other"] = np.array(self._other, dtype=object)
+        kinds = np.array(self._kinds, dtype=np.int8)
+        parts = (_part(kind, columns, np.flatnonzero(kinds == kind)) for kind in (PREFILL, DECODE))
+        block = BatchBlock(ordinal, tuple(part for part in parts if part is not None), tuple(self._ranks))
         self._clear()
         return block
 
@@ -90,11 +90,32 @@ class BatchRows:
         self._clear()
 
     def _clear(self) -> None:
-        for name, kind in BATCH_COLUMNS.items():
-            if name != "other":
-                self._columns[name] = array("d" if kind == "float64" else "q")
-        self._other = []
-        self._ranks = {}
+        self._columns: dict[str, Any] = {}
+        """One array for each column in which a row has a value."""
+        self._kinds = array("b")
+        self._other: list[str] = []
+        self._ranks: dict[str, int] = {}
+
+
+def _part(kind: int, columns: dict[str, np.ndarray], rows: np.ndarray) -> BatchPart | None:
+    """The rows in line order, without columns in which they have no value."""
+    if not len(rows):
+        return None
+    import numpy as np
+
+    rows = rows[np.argsort(columns["line"][rows], kind="stable")]
+    own = {name: column[rows] for name, column in columns.items()}
+    return BatchPart(kind, {name: column for name, column in own.items() if _is_said(name, column)})
+
+
+def _is_said(name: str, column: np.ndarray) -> bool:
+    """True for a column in which some line has a value."""
+    if name in ("line", "at", "rank"):
+        return True
+    if name == "other":
+        return any(column.tolist())
+    missing = _MISSING[name]
+    return bool((column == column).any()) if missing != missing else bool((column != missing).any())
 
 
 class RequestRows:

@@ -126,7 +126,9 @@ class LogReader:
 
             self._feeder = HotFeeder()
         self._number += self._feeder.feed(
-            data[start:stop],
+            data,
+            start,
+            stop,
             self._number + 1,
             self._careful,
             self._take_careful,

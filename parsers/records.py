@@ -287,16 +287,27 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchPart:
+    """Lines of one kind as columns; all arrays have one length, and ``line`` ascends."""
+
+    kind: int
+    """PREFILL or DECODE of ``parsers.rules.batches``."""
+    columns: Mapping[str, np.ndarray]
+    """``line``, ``at``, ``rank``, and each other of ``parsers.rules.batches.BATCH_COLUMNS`` in which a line
+    has a value. Missing values: NaN in float columns, -1 in counts, -1 in tri-state booleans (int8), NaT in
+    ``at``, '' in ``other``."""
+
+
+@dataclass(frozen=True, slots=True)
 class BatchBlock:
-    """Prefill and decode lines of one run as columns; all arrays have one length."""
+    """Prefill and decode lines of one run, from one stretch of its log."""
 
     ordinal: int
     """The run (``Run.ordinal``) that the rows belong to."""
-    columns: Mapping[str, np.ndarray]
-    """Column name -> array, exactly the names of ``parsers.rules.batches.BATCH_COLUMNS``. Missing
-    values: NaN in float columns, -1 in counts, -1 in tri-state booleans (int8), NaT in ``at``."""
+    parts: tuple[BatchPart, ...]
+    """One or more a kind; the lines of two parts may lie among each other."""
     ranks: tuple[str, ...]
-    """Text of the codes in the ``rank`` column."""
+    """Text of the codes in the ``rank`` columns."""
 
 
 @dataclass(frozen=True, slots=True)

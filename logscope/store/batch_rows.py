@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.columns import TableRows
+from logscope.store.pauses import Pauses
 from logscope.store.waiting_rows import Spool, WaitingTable
 from parsers.records import BatchBlock, RequestBlock
 from parsers.rules.batches import DECODE
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
 _PLACE = ("ordinal", "line", "at", "rank")
 _DECODE_COLUMNS = (
     "running_req", "queue_req", "token", "token_usage", "gen_throughput", "accept_len", "accept_rate",
-    "cuda_graph",
+    "cuda_graph", "after_idle",
 )  # fmt: skip
 _PREFILL_COLUMNS = (
     "new_seq", "new_token", "cached_token", "running_req", "queue_req", "pending_token", "token_usage",
     "input_throughput", "cuda_graph",
 )  # fmt: skip
-_PAUSE_SEEN, _DECODE_SEEN = 1, 2
 
 
 class BatchRows:
@@ -40,9 +40,8 @@ class BatchRows:
 
     def __init__(self, folder: Path | None = None, continues: bool = False) -> None:
         """`folder` is where a big log's rows wait (the store's); None keeps all in memory."""
-        self._at_start = _DECODE_SEEN if continues else _PAUSE_SEEN
         self._continues = continues
-        self._last_seen: dict[tuple[int, str], int] = {}
+        self._pauses = Pauses(continues)
         self._spool = Spool(folder) if folder is not None else None
         self._decode = WaitingTable("decode_lines", self._spool)
         self._prefill = WaitingTable("prefill_lines", self._spool)
@@ -52,50 +51,46 @@ class BatchRows:
         self._kinds: dict[int, dict[Any, int]] = {}
 
     def add_batches(self, block: BatchBlock) -> None:
-        """Takes prefill and decode rows in line order."""
+        """Takes prefill and decode rows."""
         import numpy as np
 
-        given = block.columns
-        rows = len(given["line"])
-        if not rows:
-            return
         codes = _codes(self._ranks.setdefault(block.ordinal, {}), block.ranks or ("",))
-        place: Columns = {
-            "ordinal": np.full(rows, block.ordinal, dtype=np.int32),
-            "line": given["line"],
-            "at": given["at"],
-            "rank": codes[given["rank"]],
-        }
-        values = {name: column for name, column in given.items() if name not in _PLACE}
-        columns = {name: column for name, column in values.items() if _says(name, column)}
-        is_decode = columns.pop("kind") == DECODE
-        decode, prefill = np.flatnonzero(is_decode), np.flatnonzero(~is_decode)
-        after_idle = {"after_idle": self._after_idle(block)}
-        self._decode.add(_chosen({**place, **_only(columns, _DECODE_COLUMNS), **after_idle}, decode))
-        self._prefill.add(_chosen({**place, **_only(columns, _PREFILL_COLUMNS)}, prefill))
-        self._add_extras(place, columns, decode, is_decode=True)
-        self._add_extras(place, columns, prefill, is_decode=False)
+        pauses = self._pauses.add(block)
+        for part, after_idle in zip(block.parts, pauses, strict=True):
+            place: Columns = {
+                "ordinal": np.full(len(part.columns["line"]), block.ordinal, dtype=np.int32),
+                "line": part.columns["line"],
+                "at": part.columns["at"],
+                "rank": codes[part.columns["rank"]],
+            }
+            values = {name: column for name, column in part.columns.items() if name not in _PLACE}
+            if part.kind == DECODE:
+                usual, table = _DECODE_COLUMNS, self._decode
+                assert after_idle is not None
+                values["after_idle"] = after_idle
+            else:
+                usual, table = _PREFILL_COLUMNS, self._prefill
+            table.add(place | {name: column for name, column in values.items() if name in usual})
+            rare = {name: column for name, column in values.items() if name not in usual}
+            if rare:
+                self._add_extras(place, rare, part.kind == DECODE)
 
-    def _add_extras(self, place: Columns, columns: Columns, rows: Array, is_decode: bool) -> None:
+    def _add_extras(self, place: Columns, rare: Columns, is_decode: bool) -> None:
         """What the narrow table of these rows has no column for, of the lines that print it."""
         import numpy as np
 
-        usual = _DECODE_COLUMNS if is_decode else _PREFILL_COLUMNS
-        rare = {name: column.take(rows) for name, column in columns.items() if name not in usual}
-        rare = {name: column for name, column in rare.items() if _says(name, column)}
-        if not rare:
-            return
-        has_any = np.zeros(len(rows), dtype=np.bool_)
+        line = place["line"]
+        has_any = np.zeros(len(line), dtype=np.bool_)
         for column in rare.values():
             has_any |= ~_is_missing(column)
-        line = place["line"].take(rows)
         has_any[1:] &= line[1:] != line[:-1]  # of two records glued to one line, only the first has extras
         kept: Columns = {
-            "ordinal": place["ordinal"].take(rows),
+            "ordinal": place["ordinal"],
             "line": line,
-            "is_decode": np.full(len(rows), is_decode, dtype=np.int8),
+            "is_decode": np.full(len(line), is_decode, dtype=np.int8),
         }
-        self._extras.add(_chosen({**kept, **rare}, np.flatnonzero(has_any)))
+        chosen = np.flatnonzero(has_any)
+        self._extras.add({name: column.take(chosen) for name, column in {**kept, **rare}.items()})
 
     def add_requests(self, block: RequestBlock) -> None:
         """Takes access-log rows."""
@@ -171,40 +166,12 @@ class BatchRows:
         new_rows.insert(connection)
         return changed
 
-    def _after_idle(self, block: BatchBlock) -> Array:
-        """Which decode lines follow a pause: a prefill that met no running request came since the one before.
-
-        A run read on from where an earlier ingest stopped begins as if a decode line stood there.
-        """
-        import numpy as np
-
-        kind, running = block.columns["kind"], block.columns["running_req"]
-        weight = np.where(kind == DECODE, _DECODE_SEEN, np.where(running == 0, _PAUSE_SEEN, 0))
-        after = np.zeros(len(kind), dtype=np.int8)
-        for code in np.unique(block.columns["rank"]):
-            rows = np.flatnonzero((block.columns["rank"] == code) & (weight > 0))
-            if not len(rows):
-                continue
-            key = (block.ordinal, block.ranks[code] if block.ranks else "")
-            before = np.concatenate(([self._last_seen.get(key, self._at_start)], weight[rows[:-1]]))
-            after[rows] = (weight[rows] == _DECODE_SEEN) & (before == _PAUSE_SEEN)
-            self._last_seen[key] = int(weight[rows[-1]])
-        return after
-
 
 def _codes(known: dict[Any, int], texts: tuple[Any, ...]) -> Array:
     """The run's code of each of a block's texts."""
     import numpy as np
 
     return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int32)
-
-
-def _only(columns: Columns, names: tuple[str, ...]) -> Columns:
-    return {name: columns[name] for name in names if name in columns}
-
-
-def _chosen(columns: Columns, rows: Array) -> Columns:
-    return {name: column.take(rows) for name, column in columns.items()}
 
 
 def _is_missing(column: Array) -> Array:
@@ -214,8 +181,3 @@ def _is_missing(column: Array) -> Array:
         return np.isnan(column)
     missing: Array = column == ("" if column.dtype.kind == "O" else -1)
     return missing
-
-
-def _says(name: str, column: Array) -> bool:
-    """False for a column in which no line has a value."""
-    return name == "kind" or not bool(_is_missing(column).all())

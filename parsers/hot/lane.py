@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Protocol, TypeAlias
 
@@ -23,6 +24,7 @@ _MOST_TRIALS = 8
 """Lines of one kind and block that are shown to the careful parser; each costs some ten microseconds."""
 _MOST_PREFIX_TRIALS = 512
 """Refused lines of a file after which no more prefixes are looked for."""
+_MOST_LINES = 120_000
 _SHORTEST = 40
 """Bytes of a regular line, at least."""
 _NEEDLES = (b"] Decode batch", b"] Prefill batch", b"] INFO:     ")
@@ -49,19 +51,13 @@ class CarefulEye(Protocol):
 
 
 @dataclass(slots=True)
-class BatchRows:
-    """Batch lines of a block, in line order."""
+class BatchGroup:
+    """Batch lines that passed one template, in line order."""
 
+    kind: int
     rows: Places
     """Index of each line in the block."""
-    at: NDArray[np.int64]
-    tags: NDArray[np.int32]
-    """Code into ``HotLane.heads.ranks``."""
-    prefixes: NDArray[np.int32]
-    """Index into ``HotLane.heads.prefixes``."""
-    kinds: NDArray[np.int8]
-    groups: list[tuple[Places, dict[str, Column]]]
-    """Values by column, with the places in this block's rows that they belong to."""
+    values: dict[str, Column]
 
 
 @dataclass(slots=True)
@@ -69,8 +65,6 @@ class RequestRows:
     """Access lines of a block, in line order."""
 
     rows: Places
-    at: NDArray[np.int64]
-    prefixes: NDArray[np.int32]
     tails: NDArray[np.int32]
     """Code into ``HotLane.access.tails.texts``."""
 
@@ -82,19 +76,15 @@ class HotBlock:
     starts: Places
     ends: Places
     """Without the line's end and one ``\\r`` before it."""
-    taken: Mask
+    stop: int
+    """Behind the last line."""
     heads: HeadLines
-    batches: BatchRows
+    batches: list[BatchGroup]
     requests: RequestRows
-
-
-@dataclass(slots=True)
-class _Taken:
-    """What one template gave: places in the block's head lines, and their values."""
-
-    places: Places
-    kind: int
-    values: dict[str, Column]
+    is_batch: Mask
+    """Lines in ``batches``."""
+    is_request: Mask
+    """Lines in ``requests``."""
 
 
 _State: TypeAlias = tuple[HeadTaker, AccessTaker, dict[bytes, list[Template]], int]
@@ -117,27 +107,35 @@ class HotLane:
         self.heads, self.access, self.templates, self.refused = state
         self.buffer = Buffer()
 
-    def take(self, block: bytes, eye: CarefulEye) -> HotBlock:
-        """Take what can be taken exactly from whole lines; `block` ends at a line's end."""
-        text = self.buffer.text(block)
-        starts, ends = _cut(text, block, self.buffer.line_ends(len(block)))
+    def take(self, block: bytes, eye: CarefulEye, start: int = 0, stop: int | None = None) -> HotBlock:
+        """Take what can be taken exactly from whole lines, which begin at `start` and end at `stop`.
+
+        Of very many lines only the first are looked at: each costs some 200 bytes of memory meanwhile.
+        """
+        text = self.buffer.text(block, stop)
+        starts, ends, stop = _cut(text, block, self.buffer.line_ends(_MOST_LINES), start)
         heads = self._heads(block, text, starts, ends, eye)
         first = text.at(heads.bodies)
-        ranks = [*self.heads.ranks, None]  # the last one for lines without a known rank text, code -1
-        is_read = heads.has_head & np.array([rank is not None for rank in ranks], dtype=np.bool_)[heads.tags]
-        taken: list[_Taken] = []
+        is_read = self._is_read(heads, lambda rank: rank is not None)
+        taken: list[BatchGroup] = []
         for key in BATCH_KEYS:
             places = np.flatnonzero((first == word(key)) & is_read)
             if places.size:
                 taken += self._batches(key, block, text, places, heads, ends, eye)
-        is_read &= np.array([rank == "" for rank in ranks], dtype=np.bool_)[heads.tags]
+        is_read = self._is_read(heads, lambda rank: rank == "")
         places = np.flatnonzero((first == word(ACCESS_KEY)) & is_read)
         requests = self._requests(block, text, places, heads, ends, eye)
-        batches = _in_line_order(taken, heads)
-        is_taken: Mask = np.zeros(starts.size, dtype=np.bool_)
-        is_taken[batches.rows] = True
-        is_taken[requests.rows] = True
-        return HotBlock(starts, ends, is_taken, heads, batches, requests)
+        is_batch, is_request = np.zeros((2, starts.size), dtype=np.bool_)
+        for group in taken:
+            is_batch[group.rows] = True
+        is_request[requests.rows] = True
+        return HotBlock(starts, ends, stop, heads, taken, requests, is_batch, is_request)
+
+    def _is_read(self, heads: HeadLines, is_right: Callable[[str | None], bool]) -> Mask:
+        """Lines with a head and a right rank."""
+        right = np.array([*map(is_right, self.heads.ranks), False])  # the last for an unknown tag, -1
+        is_read: Mask = heads.has_head & right[heads.tags]
+        return is_read
 
     def _heads(self, block: bytes, text: Text, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
         prefixes = self.heads.find_prefixes(text, starts)
@@ -161,13 +159,13 @@ class HotLane:
         eye: CarefulEye,
     ) -> list[int]:
         """Show unknown lines that may be regular to the careful parser; the rows that taught a prefix."""
-        learned = []
+        learned: list[int] = []
         trials = 0
         unknown = unknown[ends[unknown] - starts[unknown] >= _SHORTEST]
-        begins, stops = starts[unknown].tolist(), ends[unknown].tolist()
-        for row, begin, stop in zip(unknown.tolist(), begins, stops, strict=True):
-            line = block[begin : min(stop, begin + 4000)]
-            if not any(needle in line for needle in _NEEDLES) or prefixes[row] >= 0:
+        while unknown.size:
+            row, unknown = int(unknown[0]), unknown[1:]
+            line = block[starts[row] : min(ends[row], starts[row] + 4000)]
+            if not any(needle in line for needle in _NEEDLES):
                 continue
             carried = eye.prefix(line)
             if carried is None or not self.heads.add_prefix(*carried):
@@ -177,8 +175,8 @@ class HotLane:
                     break
                 continue
             learned.append(row)
-            left = unknown[prefixes[unknown] < 0]
-            prefixes[left] = self.heads.find_prefixes(text, starts[left])
+            prefixes[unknown] = self.heads.find_prefixes(text, starts[unknown])
+            unknown = unknown[prefixes[unknown] < 0]
         return learned
 
     def _learn_tags(self, text: Text, lines: HeadLines, eye: CarefulEye) -> None:
@@ -204,10 +202,10 @@ class HotLane:
         heads: HeadLines,
         ends: Places,
         eye: CarefulEye,
-    ) -> list[_Taken]:
+    ) -> list[BatchGroup]:
         """Run all lines of one kind against the templates of that kind, and learn new ones."""
         known = self.templates.setdefault(key, [])
-        taken: list[_Taken] = []
+        taken: list[BatchGroup] = []
         for template in tuple(known):
             places = _run(template, text, places, heads, ends, taken)
             if not places.size:
@@ -235,48 +233,33 @@ class HotLane:
         codes = self.access.take(text, bodies, stops, read)
         kept = codes >= 0
         places = places[kept]
-        return RequestRows(places, heads.at[places], heads.prefixes[places], codes[kept])
+        return RequestRows(places, codes[kept])
 
 
-def _cut(text: Text, block: bytes, stops: Places) -> tuple[Places, Places]:
-    """Begin and end of each line."""
+def _cut(text: Text, block: bytes, stops: Places, start: int) -> tuple[Places, Places, int]:
+    """Begin and end of each line behind `start`, and where the last one's line end stands behind."""
+    stops = stops[np.searchsorted(stops, start) :][:_MOST_LINES]
     starts = np.empty_like(stops)
-    if stops.size:
-        starts[0] = 0
-        starts[1:] = stops[:-1] + 1
-    if b"\r" in block:
+    if not stops.size:
+        return starts, stops, len(block)
+    starts[0] = start
+    np.add(stops[:-1], 1, out=starts[1:])
+    stop = int(stops[-1]) + 1
+    if block.find(b"\r", start, stop) >= 0:
         stops = stops - ((text.raw[np.maximum(stops - 1, 0)] == 13) & (stops > starts))
-    return starts, stops
+    return starts, stops, stop
 
 
 def _run(
-    template: Template, text: Text, places: Places, heads: HeadLines, ends: Places, taken: list[_Taken]
+    template: Template, text: Text, places: Places, heads: HeadLines, ends: Places, taken: list[BatchGroup]
 ) -> Places:
     """Take the lines that pass one template; the places of the others."""
     passed, values = templates.run(template, text, heads.bodies[places], ends[places])
     if passed.all():
-        taken.append(_Taken(places, template.kind, values))
+        taken.append(BatchGroup(template.kind, places, values))
         return places[:0]
     if passed.any():
         kept = {name: column[passed] for name, column in values.items()}
-        taken.append(_Taken(places[passed], template.kind, kept))
+        taken.append(BatchGroup(template.kind, places[passed], kept))
         return places[~passed]
     return places
-
-
-def _in_line_order(taken: list[_Taken], heads: HeadLines) -> BatchRows:
-    """Put what the templates gave into one order, by line."""
-    is_batch: Mask = np.zeros(heads.tags.size, dtype=np.bool_)
-    for part in taken:
-        is_batch[part.places] = True
-    order = np.flatnonzero(is_batch)
-    place_of = np.cumsum(is_batch) - 1
-    kinds = np.empty(order.size, dtype=np.int8)
-    groups = []
-    for part in taken:
-        at = place_of[part.places]
-        kinds[at] = part.kind
-        groups.append((at, part.values))
-    return BatchRows(
-        order, heads.at[order], heads.tags[order], heads.prefixes[order], kinds, groups
-    )

@@ -75,24 +75,25 @@ class Buffer:
     def __init__(self) -> None:
         self._room: Bytes = np.empty(0, dtype=np.uint8)
         self._is_end: Mask = np.empty(0, dtype=np.bool_)
+        self._size = 0
 
-    def text(self, block: bytes) -> Text:
-        """The block's bytes with PAD zeros after them."""
-        size = _FRONT + len(block)
+    def text(self, block: bytes, stop: int | None = None) -> Text:
+        """The block's bytes up to `stop`, with PAD zeros after them."""
+        self._size = len(block) if stop is None else stop
+        size = _FRONT + self._size
         if self._room.size < size + PAD or self._room.size > 4 * (size + PAD):
             self._room = np.empty((size + size // 8 + PAD) // 8 + 1, dtype=np.uint64).view(np.uint8)
             self._is_end = np.empty(self._room.size, dtype=np.bool_)
-        self._room[_FRONT:size] = np.frombuffer(block, dtype=np.uint8)
+        self._room[_FRONT:size] = np.frombuffer(block, dtype=np.uint8, count=self._size)
         self._room[size : size + PAD] = 0
         return Text(self._room[: size + PAD])
 
-    def line_ends(self, size: int) -> Places:
-        """Where each of the first `size` bytes is a line's end."""
-        room = -(-size // 8) * 8
+    def line_ends(self, most: int) -> Places:
+        """Where the lines of the text end; beyond the first `most` some may be missing."""
+        room = -(-self._size // 8) * 8
         is_end = np.equal(self._room[_FRONT : _FRONT + room], 10, out=self._is_end[:room])
-        is_end[size:] = False
         flags: Words = is_end.view(np.uint64)  # eight at a time: most have no line's end
-        places = np.flatnonzero(flags != 0)
+        places = np.flatnonzero(flags != 0)[:most]
         left = flags[places]
         ends = _lowest(places, left)
         while True:
@@ -165,7 +166,8 @@ def are_digits(digits: Words) -> Mask:
     upper = digits + _SIX
     upper |= digits
     upper &= _UPPER
-    return upper == 0
+    same: Mask = upper == 0
+    return same
 
 
 def make_values(digits: Words) -> None:

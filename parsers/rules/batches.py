@@ -22,7 +22,6 @@ BATCH_COLUMNS: dict[str, str] = {
     "line": "int64",
     "at": "datetime64[us]",
     "rank": "int32",
-    "kind": "int8",
     "iteration": COUNT,
     "new_seq": COUNT,
     "new_token": COUNT,
@@ -52,9 +51,9 @@ BATCH_COLUMNS: dict[str, str] = {
     "inflight_req": COUNT,
     "other": "object",
 }
-"""Column -> numpy dtype. ``kind`` is PREFILL or DECODE, ``rank`` a code into ``BatchBlock.ranks``,
-throughputs are tokens/s, usages 0 to 1, ``cache_hit_rate`` percent, ``cuda_graph`` 1, 0 or -1 (not
-printed) for the graph label of any device, ``other`` a JSON object of the rarer pairs or ''."""
+"""Column -> numpy dtype. ``rank`` is a code into ``BatchBlock.ranks``, throughputs are tokens/s, usages 0
+to 1, ``cache_hit_rate`` percent, ``cuda_graph`` 1, 0 or -1 (not printed) for the graph label of any device,
+``other`` a JSON object of the rarer pairs or ''."""
 
 PAIR_COLUMNS: dict[str, str] = {
     "#new-seq": "new_seq",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,20 +63,29 @@ def read(data: bytes | str | Path, block: int = 1 << 20, hot: bool = True, salt:
     return reading
 
 
+def lines_of(block: BatchBlock) -> list[int]:
+    """Line numbers of a block's rows."""
+    return [line for part in block.parts for line in part.columns["line"].tolist()]
+
+
 def _batch_rows(block: BatchBlock) -> list[BatchRow]:
-    columns = block.columns
-    return [
-        BatchRow(
-            block.ordinal,
-            int(columns["line"][row]),
-            block.ranks[int(columns["rank"][row])],
-            int(columns["kind"][row]),
-            int(columns["running_req"][row]),
-            float(columns["gen_throughput"][row]),
-            str(columns["other"][row]),
-        )
-        for row in range(len(columns["line"]))
-    ]
+    rows = []
+    for part in block.parts:
+        names = list(part.columns)
+        for row in zip(*(part.columns[name].tolist() for name in names), strict=True):
+            values = dict(zip(names, row, strict=True))
+            rows.append(
+                BatchRow(
+                    block.ordinal,
+                    values["line"],
+                    block.ranks[values["rank"]],
+                    part.kind,
+                    values.get("running_req", -1),
+                    values.get("gen_throughput", math.nan),
+                    values.get("other", ""),
+                )
+            )
+    return rows
 
 
 def _request_rows(block: RequestBlock) -> list[tuple[int, int, str, str, int]]:

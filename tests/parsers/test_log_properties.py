@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from parsers import LogReader
 from parsers.rules.args import read_call, read_dict
 from parsers.rules.batches import parse_batch
-from tests.parsers.reading import TRICKY, Reading, read
+from tests.parsers.reading import TRICKY, Reading, lines_of, read
 
 FRAGMENTS = [
     "[2026-02-03 04:05:06] ",
@@ -89,9 +89,7 @@ def test_reading_never_raises_and_counts_every_line(data: bytes) -> None:
 def test_any_split_into_blocks_gives_the_same(data: bytes, sizes: list[int]) -> None:
     whole = read(data)
     rows: list[tuple[int, int]] = []
-    reader = LogReader(
-        b"s", lambda block: rows.extend((block.ordinal, int(line)) for line in block.columns["line"])
-    )
+    reader = LogReader(b"s", lambda block: rows.extend((block.ordinal, line) for line in lines_of(block)))
 
     position = step = 0
     while position < len(data):

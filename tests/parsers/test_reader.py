@@ -13,7 +13,7 @@ import zstandard
 
 from parsers import LogReader, open_log, read_log
 from parsers.reader import LINE_HEAD, LINE_TAIL, LineCutter, read_blocks
-from tests.parsers.reading import read
+from tests.parsers.reading import lines_of, read
 
 TEXT = (
     b"[2026-02-03 04:05:06] server_args=ServerArgs(model_path='/m/demo', tp_size=1)\n"
@@ -120,7 +120,7 @@ def test_a_result_in_the_middle_does_not_end_the_reader() -> None:
 
 def test_rows_are_given_once_however_often_results_are_asked_for() -> None:
     lines: list[int] = []
-    reader = LogReader(on_batches=lambda block: lines.extend(int(line) for line in block.columns["line"]))
+    reader = LogReader(on_batches=lambda block: lines.extend(lines_of(block)))
 
     for part in (TEXT[:100], TEXT[100:150], TEXT[150:]):
         reader.feed(part)

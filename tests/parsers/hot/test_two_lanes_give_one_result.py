@@ -13,11 +13,11 @@ import pytest
 import parsers.log
 from parsers.log import LogReader
 from parsers.records import BatchBlock, ParsedLog, RequestBlock
+from parsers.rules.batches import BATCH_COLUMNS
 from tests.parsers.hot.log_kinds import KINDS
 
 _EVAL_DATA = os.environ.get("LOGSCOPE_EVAL_DATA")
 _SAMPLE_LOGS = Path(__file__).parents[3] / "sample_logs"
-_MISSING = "-"
 
 
 class _Gathered:
@@ -36,20 +36,21 @@ class _Gathered:
 
     def finish(self) -> _Gathered:
         self.parsed = self.reader.result()
-        for ordinal in {row[0] for row in self.batches}:
-            lines = [row[1] for row in self.batches if row[0] == ordinal]
-            assert lines == sorted(lines)
         self.batches.sort(key=lambda row: row[1])
         self.requests.sort(key=lambda row: row[1])
         return self
 
     def _add_batches(self, block: BatchBlock) -> None:
-        names = list(block.columns)
-        for row in zip(*[block.columns[name].tolist() for name in names], strict=True):
-            values = dict(zip(names, row, strict=True))
-            values["rank"] = block.ranks[values["rank"]]
-            told = tuple((name, _MISSING if value != value else value) for name, value in values.items())
-            self.batches.append((block.ordinal, values["line"], told))
+        for part in block.parts:
+            names = list(part.columns)
+            assert {"line", "at", "rank"} <= set(names) <= set(BATCH_COLUMNS)
+            lines = part.columns["line"].tolist()
+            assert lines == sorted(lines)
+            for row in zip(*[part.columns[name].tolist() for name in names], strict=True):
+                values = dict(zip(names, row, strict=True))
+                values["rank"] = block.ranks[values["rank"]]
+                said = {name: value for name, value in values.items() if value == value and value not in (-1, "")}
+                self.batches.append((block.ordinal, values["line"], part.kind, tuple(sorted(said.items()))))
 
     def _add_requests(self, block: RequestBlock) -> None:
         columns = [block.columns[name].tolist() for name in ("line", "at", "tail")]
