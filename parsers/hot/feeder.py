@@ -64,6 +64,8 @@ class HotFeeder:
 
     def _leave_first_of_each_rank(self, found: HotBlock) -> None:
         heads = found.heads
+        if len(self._met) == len(self.lane.heads.prefixes) * len(self.lane.heads.ranks):
+            return
         for group in found.batches:
             pairs = heads.prefixes[group.rows] * (1 << 10)
             pairs += heads.tags[group.rows]
@@ -209,7 +211,7 @@ class _BlockWork:
         maker = ColumnMaker(self.lane, self.found, self.first_line)
         for builder in {id(builder): builder for builder in self.owners}.values():
             mine = [place for place, owner in enumerate(self.owners) if owner is builder]
-            is_own = np.isin(self.owner_of, mine)
+            is_own = np.isin(self.owner_of, mine) if len(mine) < len(self.owners) else self.owner_of >= 0
             if on_batches is not None:
                 waiting = builder.batches.take(builder.ordinal) if len(builder.batches) else None
                 batches = maker.batches(is_own & self.found.is_batch, waiting, builder.ordinal)

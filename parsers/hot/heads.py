@@ -7,6 +7,9 @@ they differ from the line before.
 
 from __future__ import annotations
 
+import datetime
+import functools
+
 import numpy as np
 import regex
 from numpy.typing import NDArray
@@ -28,8 +31,8 @@ _END = _U(0x5D5D5D5D5D5D5D5D)
 _LOW, _HIGH = _U(0x0101010101010101), _U(0x8080808080808080)
 _BYTE, _POINT, _SPACE = _U(0xFF), _U(ord(".")), _U(ord(" "))
 _DAY_US = 86_400_000_000
-_DAYS_IN = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.int64)
-_DAYS_BEFORE = np.concatenate([[0, 0], np.cumsum(_DAYS_IN[1:])[:-1]])
+_DATE = regex.compile(rb"([1-9]\d{3})-(\d\d)-(\d\d) ")
+_FIRST_DAY = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +198,44 @@ def _times(rows: Words) -> tuple[NDArray[np.int64], Mask]:
     year = rows[:, 0] >> _U(8 * _TIME_LEAD)
     changed[1:] |= year[1:] != year[:-1]
     first = np.flatnonzero(changed)
-    at, valid = _read_times(year[first], rows[first, 1], rows[first, 2])
-    counts = np.diff(np.append(first, len(rows)))
+    days, valid = _read_days(year[first], rows[first, 1])
+    clocks, is_clock = _read_clocks(rows[first, 2])
+    valid &= is_clock
+    counts = np.diff(first, append=len(rows))
+    return np.repeat(days + clocks, counts), np.repeat(valid, counts)
+
+
+def _read_days(year: Words, date: Words) -> tuple[NDArray[np.int64], Mask]:
+    """``202`` ``6-02-03 `` to microseconds since 1970."""
+    changed: Mask = np.ones(year.size, dtype=np.bool_)
+    changed[1:] = (year[1:] != year[:-1]) | (date[1:] != date[:-1])
+    first = np.flatnonzero(changed)
+    days = [_day(*words) for words in zip(year[first].tolist(), date[first].tolist(), strict=True)]
+    counts = np.diff(first, append=year.size)
+    at = np.array([0 if day is None else day * _DAY_US for day in days], dtype=np.int64)
+    valid = np.array([day is not None for day in days], dtype=np.bool_)
     return np.repeat(at, counts), np.repeat(valid, counts)
+
+
+@functools.lru_cache(maxsize=1024)
+def _day(year: int, date: int) -> int | None:
+    """Days since 1970; None where no such day is."""
+    found = _DATE.fullmatch(year.to_bytes(3, "little") + date.to_bytes(8, "little"))
+    try:
+        return (datetime.date(*map(int, found.groups())) - _FIRST_DAY).days if found else None
+    except ValueError:
+        return None
+
+
+def _read_clocks(clock: Words) -> tuple[NDArray[np.int64], Mask]:
+    """``04:05:06`` to microseconds of the day."""
+    valid = _shape_holds(clock, b"\0\0:\0\0:\0\0")
+    pairs = clock ^ word(b"0" * 8)
+    pairs *= _U(1 + (10 << 8))  # behind each byte: ten times it and the next
+    hour, minute, second = ((pairs >> _U(shift)) & _BYTE for shift in (8, 32, 56))
+    valid &= (hour < 24) & (minute < 60) & (second < 60)
+    seconds = (hour * _U(3600) + minute * _U(60) + second).view(np.int64)
+    return seconds * 1_000_000, valid
 
 
 def _shape_holds(loaded: Words, shape: bytes) -> Mask:
@@ -205,33 +243,6 @@ def _shape_holds(loaded: Words, shape: bytes) -> Mask:
     same: Mask = (loaded & piece.mask) == piece.value
     same &= ((loaded + piece.add) & piece.mask & ~piece.add) == (piece.value & ~piece.add)
     return same
-
-
-def _read_times(year: Words, date: Words, clock: Words) -> tuple[NDArray[np.int64], Mask]:
-    """``202`` ``6-02-03 `` ``04:05:06`` to microseconds since 1970."""
-    valid = _shape_holds(year, b"\0\0\0")
-    valid &= _shape_holds(date, b"\0-\0\0-\0\0 ")
-    valid &= _shape_holds(clock, b"\0\0:\0\0:\0\0")
-    years = _two(year, 0) * 100 + _one(year, 2) * 10 + _one(date, 0)
-    month, day = _two(date, 2), _two(date, 5)
-    hour, minute, second = _two(clock, 0), _two(clock, 3), _two(clock, 6)
-    valid &= (years >= 1000) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
-    month = np.clip(month, 1, 12)
-    leap = ((years % 4 == 0) & (years % 100 != 0)) | (years % 400 == 0)
-    valid &= (day >= 1) & (day <= _DAYS_IN[month] + (leap & (month == 2)))
-    before = years - 1
-    days = before * 365 + before // 4 - before // 100 + before // 400 - 719_162
-    days += _DAYS_BEFORE[month] + (leap & (month > 2)) + day - 1
-    return days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000, valid
-
-
-def _two(loaded: Words, index: int) -> NDArray[np.int64]:
-    """The two digits at `index` of each word."""
-    return _one(loaded, index) * 10 + _one(loaded, index + 1)
-
-
-def _one(loaded: Words, index: int) -> NDArray[np.int64]:
-    return ((loaded >> _U(8 * index)) & _U(0xF)).astype(np.int64)
 
 
 def _take_milliseconds(text: Text, after: Places, at: NDArray[np.int64], next_word: Words) -> Words:

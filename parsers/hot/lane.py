@@ -133,8 +133,11 @@ class HotLane:
 
     def _is_read(self, heads: HeadLines, is_right: Callable[[str | None], bool]) -> Mask:
         """Lines with a head and a right rank."""
-        right = np.array([*map(is_right, self.heads.ranks), False])  # the last for an unknown tag, -1
-        is_read: Mask = heads.has_head & right[heads.tags]
+        right = [is_right(rank) for rank in self.heads.ranks]
+        is_read: Mask = heads.tags >= 0
+        if not all(right):
+            is_read &= np.array([*right, False], dtype=np.bool_)[heads.tags]
+        is_read &= heads.has_head
         return is_read
 
     def _heads(self, block: bytes, text: Text, starts: Places, ends: Places, eye: CarefulEye) -> HeadLines:
