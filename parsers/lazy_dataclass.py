@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False) -> Callable[[type], type]:
@@ -22,6 +23,11 @@ else:
         if not slots:
             return dataclasses.dataclass(frozen=frozen)
         return lambda cls: _made(cls, frozen)
+
+    def replace(one: Any, **changes: object) -> Any:
+        """As `dataclasses.replace`, without asking the standard library about the class (1 ms each)."""
+        kept = {name: getattr(one, name) for name in type(one).__match_args__ if name not in changes}
+        return type(one)(**kept, **changes)
 
 
 _FIELDS = "__dataclass_fields__"
@@ -65,7 +71,8 @@ class _Later:
 
     def __get__(self, instance: object, owner: type) -> object:
         cls = next(one for one in owner.__mro__ if one.__dict__.get(self._name) is self)
-        twin = type(cls)(cls.__name__, cls.__bases__, {**self._own, "__module__": cls.__module__})
+        told_by_hand = {"__module__": cls.__module__, "__doc__": cls.__doc__ or cls.__name__}  # else 1 ms
+        twin = type(cls)(cls.__name__, cls.__bases__, {**self._own, **told_by_hand})
         asks_how = self._name == _PARAMS  # the fields are the same without methods, and cost less
         twin = dataclasses.dataclass(init=asks_how, repr=asks_how, eq=asks_how, frozen=self._frozen)(twin)
         told: object = getattr(twin, self._name)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import store_path
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from logscope.explain.records import Explanation

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from logscope.compare.arguments import argument_diff
 from logscope.compare.configs import config_diff
 from logscope.compare.metrics import metric_changes
@@ -17,6 +15,7 @@ from logscope.compare.validations import validation_changes
 from logscope.errors import RunNotFound
 from logscope.store.interface import RunHistory
 from logscope.store.records import Baseline, StoredRun
+from parsers.lazy_dataclass import replace
 
 
 def compare(history: RunHistory, bad: StoredRun, good: StoredRun | None = None) -> RunDiff:

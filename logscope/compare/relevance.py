@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from logscope.compare.clues import Clues, clues_of, has_word
@@ -11,6 +10,7 @@ from logscope.compare.noise import INERT_ARGUMENTS
 from logscope.compare.packages import modules_of
 from logscope.compare.records import ArgumentChange, Mismatch, RunDiff, ValueChange
 from logscope.knowledge.mechanisms import mechanisms_of
+from parsers.lazy_dataclass import replace
 
 Row = TypeVar("Row", ArgumentChange, ValueChange)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from logscope.compare.facts import RunFacts
 from logscope.compare.values import is_same
@@ -12,6 +11,7 @@ from logscope.explain.records import Remedy
 from logscope.explain.scene import Scene
 from logscope.store.interface import RunHistory
 from logscope.store.records import Contrast
+from parsers.lazy_dataclass import replace
 
 _MOST_ASKED = 8
 """Contrast is asked for the best candidates only: each question costs a query."""

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from logscope.store.nearness import FineDifferences, FineValues
 from logscope.store.records import Baseline, RunId
 from logscope.store.setup import (
-    COLUMNS,
     LIMIT,
+    Memory,
     Row,
     coarse_differences,
     coarse_distance,
+    rows_where,
     run_row,
     same_deployment,
 )
@@ -53,9 +54,9 @@ class _Candidate:
         return round(self.coarse + self.fine.distance, 4)
 
 
-def find_baseline(connection: DuckDBPyConnection, run_id: str) -> Baseline:
+def find_baseline(connection: DuckDBPyConnection, run_id: str, memory: Memory | None = None) -> Baseline:
     """The baseline of a stored run; says why there is none instead of raising."""
-    run = run_row(connection, run_id)
+    run = run_row(connection, run_id, memory)
     if run is None:
         return Baseline(None, "the run is not in the store", None)
     near = [each for each in _nearest(connection, run, deployment_only=True) if each[1] <= LIMIT]
@@ -84,19 +85,17 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str) -> Baseline:
 def _nearest(connection: DuckDBPyConnection, run: Row, deployment_only: bool) -> list[tuple[Row, float]]:
     """Successes before the run with their coarse distance, the nearest first, of equal ones the latest
     first."""
-    columns = ", ".join(f"r.{name}" for name in COLUMNS)
     names = ["order_at", "run_no", "argv_key", "args_key"]
     where = f"{GOOD} AND {BEFORE}"
     if deployment_only and run["model_key"] is not None:  # any other model is farther than LIMIT
         where += f" AND (r.model_key IS NULL OR {same_deployment()})"
         names += ["model_key", "served_model_name", "port"]
-    rows = connection.execute(
-        f"SELECT {columns} FROM runs r WHERE {where} "
-        "ORDER BY coalesce(r.argv_key = $argv_key, r.args_key = $args_key, false) DESC, r.order_at DESC, "
-        f"r.run_no DESC LIMIT {WEIGHED}",
+    others = rows_where(
+        connection,
+        f"{where} ORDER BY coalesce(r.argv_key = $argv_key, r.args_key = $args_key, false) DESC, "
+        f"r.order_at DESC, r.run_no DESC LIMIT {WEIGHED}",
         {name: run[name] for name in names},
-    ).fetchall()
-    others = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    )
     weighed = sorted(((coarse_distance(run, other), place) for place, other in enumerate(others)))
     return [(others[place], distance) for distance, place in weighed[:NEAREST]]
 

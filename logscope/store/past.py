@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.baseline import BEFORE, GOOD
+from logscope.store.fixes import what_fixed
 from logscope.store.json_paths import dump
-from logscope.store.nearness import FineValues
 from logscope.store.records import Contrast, RunId, Seen, SetupSpread, Spread
-from logscope.store.setup import COLUMNS, Row, coarse_differences, run_row, same_deployment
+from logscope.store.setup import DEPLOYMENT, Memory, Row, run_row, same_deployment
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Memory = dict[tuple[str, ...], Any]
-"""Answers that hold as long as one connection is open."""
-
-FIXES = 3
-"""Failures, the newest, that are looked at for what fixed them."""
 USUAL_RUNS = 50
 """Good runs that a spread is taken over at most: the newest."""
-_DEPLOYMENT = ("model_key", "served_model_name", "port")
 _LAYOUT = (
     "device", "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
 )  # fmt: skip
-
+_OF_SETUP = ("run_no", "run_id", "sglang_version", "gen_median", "accept_length")
 
 _END_OF_TIME = {"order_at": datetime.max, "run_no": 2**31 - 1}
 
@@ -36,84 +30,56 @@ _END_OF_TIME = {"order_at": datetime.max, "run_no": 2**31 - 1}
 def seen_before(
     connection: DuckDBPyConnection, fingerprint: str, run_id: str | None, memory: Memory | None = None
 ) -> Seen:
-    """What runs before this one say of a fingerprint; all runs where `run_id` is None.
-
-    A diff asks this for every error and warning of a run: `memory` keeps the answers for all of them.
-    """
+    """What runs before this one say of a fingerprint; all runs where `run_id` is None."""
     time: dict[str, Any] = _END_OF_TIME
     if run_id is not None:
-        run = run_row(connection, run_id)
+        run = run_row(connection, run_id, memory)
         if run is None:
             return Seen(0, None, None, ())
         time = {"order_at": run["order_at"], "run_no": run["run_no"]}
     known = {} if memory is None or run_id is None else memory.setdefault(("seen", run_id), {})
     if fingerprint not in known:
-        known[fingerprint] = None
-        for name, *told in connection.execute(_SEEN, {**time, "fingerprint": fingerprint}).fetchall():
-            known[name] = told
-    told = known[fingerprint]
-    if told is None:
+        _look_up(connection, fingerprint, time, known)
+    count, first_run, first_at, ended = known[fingerprint]
+    if not count:
         return Seen(0, None, None, ())
-    fixed_in, fixed_by = _fix(connection, fingerprint, time) if told[3] else (None, ())
-    return Seen(int(told[0]), RunId(told[1]), told[2], fixed_by, fixed_in)
+    fixed_in, fixed_by = what_fixed(connection, fingerprint, time) if ended else (None, ())
+    return Seen(int(count), RunId(first_run), first_at, fixed_by, fixed_in)
+
+
+def _look_up(
+    connection: DuckDBPyConnection, fingerprint: str, time: dict[str, Any], known: dict[str, Any]
+) -> None:
+    """A diff asks for one error mostly, which is cheap; where it asks again, all of its errors are told."""
+    asked = {**time, "fingerprint": fingerprint}
+    if known:
+        known[fingerprint] = (0, None, None, 0)
+        for name, *told in connection.execute(_SEEN_OF_RUN, asked).fetchall():
+            known[name] = told
+    else:
+        known[fingerprint] = connection.execute(_SEEN, asked).fetchone()
 
 
 _SEEN = f"""
+SELECT count(*), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at),
+       count(*) FILTER (r.root_fingerprint = $fingerprint)
+FROM runs r
+WHERE {BEFORE} AND r.run_no IN (
+    SELECT run_no FROM events WHERE fingerprint = $fingerprint AND kind <> 'milestone'
+)
+"""
+"""Earlier runs with a fingerprint, the first one, when that was, how many it ended."""
+_SEEN_OF_RUN = f"""
 SELECT e.fingerprint, count(DISTINCT r.run_no), arg_min(r.run_id, (r.order_at, r.run_no)), min(r.order_at),
        count(*) FILTER (r.root_fingerprint = e.fingerprint)
 FROM events e JOIN runs r USING (run_no)
 WHERE e.kind <> 'milestone' AND {BEFORE} AND (
-    e.fingerprint = $fingerprint OR e.fingerprint IN (SELECT fingerprint FROM events WHERE run_no = $run_no)
+    e.fingerprint = $fingerprint
+    OR e.fingerprint IN (SELECT fingerprint FROM events WHERE run_no = $run_no AND kind = 'error')
 )
 GROUP BY e.fingerprint
 """
-"""Of a fingerprint and of all others of the run $run_no: earlier runs with it, the first one, how many it
-ended."""
-
-
-def _fix(
-    connection: DuckDBPyConnection, fingerprint: str, time: dict[str, Any]
-) -> tuple[RunId | None, tuple[str, ...]]:
-    """Of the pairs (run that this error ended, next good run of its deployment) the one that differs least.
-
-    The fewer things changed, the surer one of them was the fix; of equal pairs the newest counts.
-    """
-    numbers = connection.execute(_NEXT_GOOD, {**time, "fingerprint": fingerprint}).fetchall()
-    if not numbers:
-        return None, ()
-    known = _by_number(connection, [number for pair in numbers for number in pair])
-    values = FineValues(connection, known.values())
-    told = []
-    for failed, good in numbers:
-        before, after = known[failed], known[good]
-        words = (*coarse_differences(after, before), *values.between(before, after).words)
-        told.append((RunId(after["run_id"]), words))
-    return min((each for each in told if each[1]), key=lambda each: len(each[1]), default=(None, ()))
-
-
-_NEXT_GOOD = f"""
-WITH failure AS (
-    SELECT r.run_no, r.order_at, r.model_key, r.served_model_name, r.port FROM runs r
-    WHERE r.root_fingerprint = $fingerprint AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC LIMIT {FIXES}
-)
-SELECT f.run_no, arg_min(r.run_no, (r.order_at, r.run_no)) FROM failure f JOIN runs r
-ON (r.model_key = f.model_key OR (r.served_model_name = f.served_model_name AND r.port = f.port))
-   AND (r.order_at, r.run_no) > (f.order_at, f.run_no)
-WHERE {GOOD} AND {BEFORE}
-GROUP BY f.run_no, f.order_at ORDER BY f.order_at DESC, f.run_no DESC
-"""
-"""(run_no of a failure, run_no of the next success of its deployment), the newest failures first."""
-
-
-def _by_number(connection: DuckDBPyConnection, numbers: Sequence[int]) -> dict[int, Row]:
-    rows = _rows(connection, f"r.run_no IN ({', '.join(str(number) for number in numbers)})", {})
-    return {int(row["run_no"]): row for row in rows}
-
-
-def _rows(connection: DuckDBPyConnection, where: str, parameters: dict[str, Any]) -> list[Row]:
-    columns = ", ".join(f"r.{name}" for name in COLUMNS)
-    rows = connection.execute(f"SELECT {columns} FROM runs r WHERE {where}", parameters).fetchall()
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+"""The same of it and of all errors of the run $run_no."""
 
 
 def contrast(
@@ -132,7 +98,7 @@ def contrast(
     key = ("picked", run_id, fingerprint)
     picked = None if memory is None else memory.get(key)
     if picked is None:
-        picked = _failures_and_successes(connection, run_id, fingerprint)
+        picked = _failures_and_successes(connection, run_row(connection, run_id, memory), fingerprint)
         if memory is not None:
             memory[key] = picked
     values = _known_values(connection, kind, name, picked)
@@ -152,14 +118,15 @@ class _Picked:
     env_known: bool
 
 
-def _failures_and_successes(connection: DuckDBPyConnection, run_id: str, fingerprint: str) -> list[_Picked]:
-    run = run_row(connection, run_id)
+def _failures_and_successes(
+    connection: DuckDBPyConnection, run: Row | None, fingerprint: str
+) -> list[_Picked]:
     if run is None:
         return []
     rows = connection.execute(
         f"SELECT r.run_no, NOT {GOOD}, r.sglang_version, r.env_known FROM runs r "
         f"WHERE (r.root_fingerprint = $fingerprint AND NOT {GOOD}) OR ({GOOD} AND {same_deployment()})",
-        {**{column: run[column] for column in _DEPLOYMENT}, "fingerprint": fingerprint},
+        {**{column: run[column] for column in DEPLOYMENT}, "fingerprint": fingerprint},
     ).fetchall()
     return [_Picked(*row) for row in rows]
 
@@ -203,9 +170,11 @@ def _text(value: Json, kind: str) -> str | None:
     return None if value is None and kind == "config" else dump(value)
 
 
-def usual(connection: DuckDBPyConnection, run_id: str, before: bool = True) -> SetupSpread:
+def usual(
+    connection: DuckDBPyConnection, run_id: str, before: bool = True, memory: Memory | None = None
+) -> SetupSpread:
     """The spread of the good runs of the same setup; of the same release where three or more are."""
-    run = run_row(connection, run_id)
+    run = run_row(connection, run_id, memory)
     if run is None:
         return SetupSpread()
     good = _good_of_setup(connection, run, before)
@@ -216,20 +185,18 @@ def usual(connection: DuckDBPyConnection, run_id: str, before: bool = True) -> S
         "SELECT stage, run_no, max(seconds) FILTER (rank = '' AND complete), max(mem_gb) FROM stages "
         f"WHERE run_no IN ({numbers}) GROUP BY ALL ORDER BY run_no"
     ).fetchall()
-    speeds = connection.execute(
-        f"SELECT gen_median, accept_length FROM runs WHERE run_no IN ({numbers}) ORDER BY run_no"
-    ).fetchall()
     warnings = connection.execute(
         f"SELECT fingerprint, count(DISTINCT run_no) FROM events WHERE kind = 'warning' AND run_no IN "
         f"({numbers}) "
         "GROUP BY fingerprint"
     ).fetchall()
     stages = sorted({row[0] for row in spans})
+    oldest_first = sorted(good, key=lambda row: int(row["run_no"]))
     return SetupSpread(
         stage_seconds=_by_stage(stages, [(row[0], row[2]) for row in spans]),
         stage_mem_gb=_by_stage(stages, [(row[0], row[3]) for row in spans]),
-        gen_throughput=spread(row[0] for row in speeds),
-        accept_length=spread(row[1] for row in speeds),
+        gen_throughput=spread(row["gen_median"] for row in oldest_first),
+        accept_length=spread(row["accept_length"] for row in oldest_first),
         warnings=dict(warnings),
         runs=tuple(RunId(row["run_id"]) for row in good),
     )
@@ -237,7 +204,7 @@ def usual(connection: DuckDBPyConnection, run_id: str, before: bool = True) -> S
 
 def _good_of_setup(connection: DuckDBPyConnection, run: Row, before: bool) -> list[Row]:
     """Good runs of the same layout; where there are none, of the same device and tensor-parallel size."""
-    parameters: dict[str, Any] = {name: run[name] for name in (*_DEPLOYMENT, "run_no")}
+    parameters: dict[str, Any] = {name: run[name] for name in (*DEPLOYMENT, "run_no")}
     where = f"{GOOD} AND {same_deployment()} AND r.run_no <> $run_no"
     if before:
         where += f" AND {BEFORE}"
@@ -245,9 +212,11 @@ def _good_of_setup(connection: DuckDBPyConnection, run: Row, before: bool) -> li
     order = f"ORDER BY r.order_at DESC, r.run_no DESC LIMIT {USUAL_RUNS}"
     for layout in (_LAYOUT, _LAYOUT[:2]) if run["tp_size"] is not None else ((),):
         same = "".join(f" AND r.{name} IS NOT DISTINCT FROM ${name}" for name in layout)
-        rows = _rows(
-            connection, f"{where}{same} {order}", {**parameters, **{name: run[name] for name in layout}}
-        )
+        found = connection.execute(
+            f"SELECT {', '.join(_OF_SETUP)} FROM runs r WHERE {where}{same} {order}",
+            {**parameters, **{name: run[name] for name in layout}},
+        ).fetchall()
+        rows = [dict(zip(_OF_SETUP, row, strict=True)) for row in found]
         if rows:
             break
     same_release = [row for row in rows if row["sglang_version"] == run["sglang_version"]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from logscope.context import Context, WeightFile
-from logscope.store.json_paths import load, unflatten
+from logscope.store.json_paths import load, load_all, unflatten
 from logscope.store.records import Bucket, Mark, RunId, StoredRun, Throughput
 from logscope.store.run_rows import RUN_COLUMNS
 from parsers.records import (
@@ -117,8 +117,10 @@ def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
         ),
         model_path=facts["model_in_log"],
         ranks=tuple(facts["ranks"]),
-        server_args=tuple(Argument(name, load(value), raw, literal) for name, value, raw,
-        literal in arguments),
+        server_args=tuple(
+            Argument(row[0], value, row[2], row[3])
+            for row, value in zip(arguments, load_all([row[1] for row in arguments]), strict=True)
+        ),
         server_args_line=facts["server_args_line"],
         server_args_complete=facts["server_args_complete"],
         env=tuple(EnvVar(name, value, line) for name, value, origin, line in env if origin == "log"),

@@ -19,7 +19,7 @@ _NEWEST = {
     "last-ready": "ready AND outcome NOT IN ('failed', 'hung', 'killed')",
 }
 _WITH_ORDINAL = re.compile(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
-_FULL_ID = re.compile(r"[0-9a-f]{16}\Z")
+_LONG_PREFIX = re.compile(r"[0-9a-f]{8,16}\Z")
 _HINT = "a run id, a unique prefix of one, a log's path (PATH#2), last, last-failed or last-ready"
 
 
@@ -27,23 +27,27 @@ def find_run(connection: DuckDBPyConnection, reference: str) -> int:
     """The run_no of the run that `reference` names. Raises RunNotFound with what is near."""
     if reference in _NEWEST:
         return _newest(connection, reference)
-    if _FULL_ID.match(reference):
-        row = connection.execute("SELECT run_no FROM runs WHERE run_id = ?", [reference]).fetchone()
-        if row is not None:
-            return int(row[0])
+    is_long = _LONG_PREFIX.match(reference) is not None  # as commands print it: no path is called so
+    if is_long and len(rows := _begins(connection, reference)) == 1:
+        return int(rows[0][0])
     by_path = _by_path(connection, reference)
     if by_path is not None:
         return by_path
-    rows = connection.execute(
-        "SELECT run_no, run_id FROM runs WHERE starts_with(run_id, ?) ORDER BY run_id LIMIT 6",
-        [reference.lower()],
-    ).fetchall()
+    rows = rows if is_long else _begins(connection, reference)
     if len(rows) == 1 and reference:
         return int(rows[0][0])
     if len(rows) > 1 and len(reference) >= 1 and _is_hex(reference):
         names = ", ".join(row[1] for row in rows[:5]) + (" ..." if len(rows) > 5 else "")
         raise RunNotFound(f"{reference}: names several runs: {names}", "give more of the id")
     raise RunNotFound(f"{reference}: no such run in the store", _near(connection, reference))
+
+
+def _begins(connection: DuckDBPyConnection, prefix: str) -> list[tuple[int, str]]:
+    """(run_no, run_id) of runs whose id begins so; six at most."""
+    return connection.execute(
+        "SELECT run_no, run_id FROM runs WHERE starts_with(run_id, ?) ORDER BY run_id LIMIT 6",
+        [prefix.lower()],
+    ).fetchall()
 
 
 def _newest(connection: DuckDBPyConnection, word: str) -> int:
@@ -79,13 +83,13 @@ def _runs_at(connection: DuckDBPyConnection, path: str) -> dict[int, int]:
     places = [path] if path == "-" else [os.path.abspath(os.path.expanduser(path)), path]  # noqa: PTH100, PTH111
     rows = connection.execute(
         "SELECT r.ordinal, r.run_no FROM runs r WHERE r.log_id = ("
-        "  SELECT log_id FROM sources WHERE path IN (SELECT unnest(?::VARCHAR[])) "
+        "  SELECT log_id FROM sources WHERE list_contains(?::VARCHAR[], path) "
         "  ORDER BY is_current DESC, seen_at DESC LIMIT 1)",
         [places],
     ).fetchall()
     if not rows:
         rows = connection.execute(
-            "SELECT ordinal, run_no FROM runs WHERE path IN (SELECT unnest(?::VARCHAR[])) ORDER BY run_no",
+            "SELECT ordinal, run_no FROM runs WHERE list_contains(?::VARCHAR[], path) ORDER BY run_no",
             [places],
         ).fetchall()
     return {int(ordinal): int(run_no) for ordinal, run_no in rows}

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Row = dict[str, Any]
+Memory = dict[tuple[str, ...], Any]
+"""Answers that hold as long as one connection is open."""
 
 COLUMNS = (
     "run_no", "run_id", "path", "order_at", "model_key", "model_path", "served_model_name", "port", "device",
     "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
     "sglang_version", "host", "gpus", "argv", "env_known", "argv_key", "args_key",
 )  # fmt: skip
+DEPLOYMENT = ("model_key", "served_model_name", "port")
+"""What `same_deployment` asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,20 @@ def coarse_differences(run: Row, other: Row) -> list[str]:
     return said
 
 
-def run_row(connection: DuckDBPyConnection, run_id: str) -> Row | None:
-    """The facts of one run."""
-    found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM runs WHERE run_id = ?", [run_id]).fetchone()
-    return None if found is None else dict(zip(COLUMNS, found, strict=True))
+def run_row(connection: DuckDBPyConnection, run_id: str, memory: Memory | None = None) -> Row | None:
+    """The facts of one run; every question of a diff begins with them, so `memory` keeps them."""
+    kept: dict[str, Row | None] = {} if memory is None else memory.setdefault(("run rows",), {})
+    if run_id not in kept:
+        rows = rows_where(connection, "r.run_id = $run_id", {"run_id": run_id})
+        kept[run_id] = rows[0] if rows else None
+    return kept[run_id]
+
+
+def rows_where(connection: DuckDBPyConnection, where: str, parameters: dict[str, Any]) -> list[Row]:
+    """The facts of the runs `r` that fit an SQL condition (which may end with an order and a limit)."""
+    columns = ", ".join(f"r.{name}" for name in COLUMNS)
+    rows = connection.execute(f"SELECT {columns} FROM runs r WHERE {where}", parameters).fetchall()
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
 def same_deployment(column: Callable[[str], str] = lambda name: f"r.{name}") -> str:

@@ -142,7 +142,7 @@ class Store:
         from logscope.store.baseline import find_baseline
 
         with self._database.reading() as connection:
-            return find_baseline(connection, run_id)
+            return find_baseline(connection, run_id, self._database.memory)
 
     def error_history(self) -> Sequence[ErrorHistory]:
         """Every error and warning over all runs, what ended most runs first."""
@@ -178,7 +178,7 @@ class Store:
         from logscope.store.past import usual
 
         with self._database.reading() as connection:
-            return usual(connection, run_id, before)
+            return usual(connection, run_id, before, self._database.memory)
 
     def series(self, run_id: RunId, metric: str, points: int = 240) -> Series:
         """A batch column of the run over time, in at most `points` equal slices. Raises QueryError."""
