@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from logscope.cli.main import main
+from logscope.cli.main import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

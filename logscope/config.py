@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 
@@ -30,6 +31,12 @@ def knowledge_dir() -> Path:
 
 
 def _user_dir(kind: str) -> Path:
+    return _found_dir(kind, os.environ.get(f"XDG_{kind.upper()}_HOME"), os.environ.get("HOME"))
+
+
+@cache
+def _found_dir(kind: str, _xdg: str | None, _home: str | None) -> Path:
+    """One diff asks twenty times; the environment may change between (in tests)."""
     import platformdirs  # 6 ms, and most commands are given --db
 
     folders = {

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from logscope.errors import SourceError
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Json
 
 T = TypeVar("T")

@@ -7,10 +7,9 @@ count are kept; of the fingerprints the earliest and the latest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 from datetime import datetime
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 from parsers.records import Frame, Stage
 from parsers.rules.message_rule import Weight
 

@@ -6,12 +6,10 @@ that it belongs to.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
 from parsers.launches import RunBuilder
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.lookahead import HeldLines, may_be_traceback
 from parsers.pieces import Piece, decode_line, pieces_of
 from parsers.plain import Plain, PlainLines

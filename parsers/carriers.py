@@ -10,13 +10,12 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import field
 from datetime import datetime
 
 import regex
 
 from parsers.carrier_table import BRACKET_TIME, CARRIERS, Carrier
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.margins import find_margin
 from parsers.times import read_time
 

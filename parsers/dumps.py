@@ -6,10 +6,8 @@ crashed become the frames of its error; printed requests are quoted text and are
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from parsers.candidates import Candidate
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Frame, Line
 

@@ -8,13 +8,12 @@ ended is judged in `conclude` from everything that was seen (`parsers.root`, `pa
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from datetime import datetime
 
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
 from parsers.dumps import PRINTED_STARTS, PrintedRequests, StackDumps
 from parsers.fingerprint import message_fingerprint
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.lazy_pattern import lazy_pattern
 from parsers.outcome import conclude, in_time_order
 from parsers.records import Conclusion, Line, Progress, Stage

@@ -7,12 +7,11 @@ prints its arguments a second time.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from datetime import datetime
 
 from parsers.blocks import BatchRows, RequestRows
 from parsers.failures import FailureReader
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 from parsers.records import (
     Argument,
     EnvVar,

@@ -7,22 +7,51 @@ must be fast, is compiled, when the first object is made.
 
 from __future__ import annotations
 
-import dataclasses
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
+_NONE: Any = object()
+"""No default is given."""
+
+
+class _Field:
+    """What `field` tells of one field; as `dataclasses.Field`, which takes 9 ms to import."""
+
+    __slots__ = ("default", "default_factory", "init", "repr")
+
+    def __init__(self, default: Any, default_factory: Any, init: bool, shown: bool) -> None:
+        self.default, self.default_factory, self.init, self.repr = default, default_factory, init, shown
+
+    def real(self) -> Any:
+        """The same as the standard library has it."""
+        import dataclasses
+
+        names = ("default", "default_factory")
+        told = {name: getattr(self, name) for name in names if getattr(self, name) is not _NONE}
+        return dataclasses.field(**told, init=self.init, repr=self.repr)
+
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
     from dataclasses import replace as replace
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False) -> Callable[[type], type]:
         """As `dataclasses.dataclass`; all annotations of a class are fields, and all of them are compared."""
         if not slots:
+            import dataclasses
+
             return dataclasses.dataclass(frozen=frozen)
         return lambda cls: _made(cls, frozen)
+
+    def field(
+        *, default: Any = _NONE, default_factory: Any = _NONE, init: bool = True, repr: bool = True
+    ) -> Any:
+        """As `dataclasses.field`."""
+        return _Field(default, default_factory, init, repr)
 
     def replace(one: Any, **changes: object) -> Any:
         """As `dataclasses.replace`, without asking the standard library about the class (1 ms each)."""
@@ -39,7 +68,7 @@ def _made(cls: type, frozen: bool) -> type:
     """`cls` with slots for its annotations and the methods of a dataclass."""
     body = dict(cls.__dict__)
     annotations = body.get("__annotations__", {})
-    own = {name: body.pop(name) for name in annotations if name in body}
+    own = {name: _known(body.pop(name)) for name in annotations if name in body}
     for name in ("__dict__", "__weakref__"):
         body.pop(name, None)
     inherited = getattr(cls, "__match_args__", ())
@@ -63,6 +92,17 @@ def _made(cls: type, frozen: bool) -> type:
     return made  # type: ignore[no-any-return]
 
 
+def _known(default: Any) -> Any:
+    """A default; a field of the standard library's becomes one of ours."""
+    if type(default).__module__ != "dataclasses":
+        return default
+    import dataclasses
+
+    both = (default.default, default.default_factory)
+    given = [_NONE if one is dataclasses.MISSING else one for one in both]
+    return _Field(given[0], given[1], default.init, default.repr)
+
+
 class _Later:
     """What `dataclasses` knows of a class; told by the standard library when it is asked for."""
 
@@ -70,9 +110,12 @@ class _Later:
         self._name, self._own, self._frozen = name, own, frozen
 
     def __get__(self, instance: object, owner: type) -> object:
+        import dataclasses
+
         cls = next(one for one in owner.__mro__ if one.__dict__.get(self._name) is self)
-        told_by_hand = {"__module__": cls.__module__, "__doc__": cls.__doc__ or cls.__name__}  # else 1 ms
-        twin = type(cls)(cls.__name__, cls.__bases__, {**self._own, **told_by_hand})
+        own = {name: one.real() if isinstance(one, _Field) else one for name, one in self._own.items()}
+        own |= {"__module__": cls.__module__, "__doc__": cls.__doc__ or cls.__name__}  # no text costs 1 ms
+        twin = type(cls)(cls.__name__, cls.__bases__, own)
         asks_how = self._name == _PARAMS  # the fields are the same without methods, and cost less
         twin = dataclasses.dataclass(init=asks_how, repr=asks_how, eq=asks_how, frozen=self._frozen)(twin)
         told: object = getattr(twin, self._name)
@@ -80,23 +123,45 @@ class _Later:
         return told
 
 
+_FEW = 4
+"""Objects of a class that are filled name by name; from then on an `__init__` is compiled, at 0.1 ms."""
+
+
 def _first_init(made: Any) -> Callable[..., None]:
     """An `__init__` that puts the real one in its place."""
+    left = _FEW
 
     def __init__(self: object, *values: object, **named: object) -> None:
-        made.__init__ = _init(made)
-        made.__init__(self, *values, **named)
+        nonlocal left
+        left -= 1
+        if left < 0 or not _fill(self, made, values, named):
+            made.__init__ = _init(made)
+            made.__init__(self, *values, **named)
 
     return __init__
 
 
+def _fill(new: Any, made: Any, values: tuple[object, ...], named: dict[str, object]) -> bool:
+    """Sets the fields of an object; False where the call is wrong or special, so that `_init` must say so."""
+    names, defaults = made.__match_args__, made.__dataclass_defaults__
+    given = dict(zip(names, values, strict=False)) | named
+    missing = [name for name in names if name not in given]
+    is_odd = len(given) != len(values) + len(named) or len(given) + len(missing) != len(names)
+    special = hasattr(made, "__post_init__") or any(isinstance(one, _Field) for one in defaults.values())
+    if is_odd or special or any(name not in defaults for name in missing):
+        return False
+    for name in names:
+        object.__setattr__(new, name, given[name] if name in given else defaults[name])
+    return True
+
+
 def _init(made: Any) -> Callable[..., None]:
-    parts, lines, space = ["self"], [], {"_MISSING": dataclasses.MISSING}
+    parts, lines, space = ["self"], [], {"_MISSING": _NONE}
     for name in made.__match_args__:
-        default: Any = made.__dataclass_defaults__.get(name, dataclasses.MISSING)
-        factory: Any = dataclasses.MISSING
+        default: Any = made.__dataclass_defaults__.get(name, _NONE)
+        factory: Any = _NONE
         is_given = True
-        if isinstance(default, dataclasses.Field):
+        if isinstance(default, _Field):
             default, factory, is_given = default.default, default.default_factory, default.init
         space |= {
             f"_set_{name}": getattr(made, name).__set__,
@@ -104,13 +169,13 @@ def _init(made: Any) -> Callable[..., None]:
             f"_new_{name}": factory,
         }
         if is_given:
-            has_none = default is dataclasses.MISSING and factory is dataclasses.MISSING
-            fallback = "_MISSING" if default is dataclasses.MISSING else f"_default_{name}"
+            has_none = default is _NONE and factory is _NONE
+            fallback = "_MISSING" if default is _NONE else f"_default_{name}"
             parts.append(name if has_none else f"{name}={fallback}")
         value = name if is_given else f"_default_{name}"
-        if factory is not dataclasses.MISSING:
+        if factory is not _NONE:
             value = f"_new_{name}() if {name} is _MISSING else {name}" if is_given else f"_new_{name}()"
-        if is_given or default is not dataclasses.MISSING or factory is not dataclasses.MISSING:
+        if is_given or default is not _NONE or factory is not _NONE:
             lines.append(f"  _set_{name}(self, {value})")
     if hasattr(made, "__post_init__"):
         lines.append("  self.__post_init__()")
@@ -149,6 +214,8 @@ def _shown(self: Any) -> str:
 
 
 def _refuse(self: object, name: str, *_: object) -> None:
+    import dataclasses
+
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 

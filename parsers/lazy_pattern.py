@@ -1,32 +1,43 @@
-"""Patterns that are compiled when they are first tried: most of them are never tried on a given log."""
+"""Patterns that are compiled when they are first tried: most of them are never tried in a given process."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
-import regex
+if TYPE_CHECKING:
+    import re
+
+    import regex
 
 
 def lazy_pattern(text: str, flags: int = 0) -> regex.Pattern[str]:
     """As `regex.compile`, later."""
-    return cast("regex.Pattern[str]", LazyPattern(text, flags))
+    return cast("regex.Pattern[str]", LazyPattern(text, flags, "regex"))
+
+
+def lazy_re(text: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, later."""
+    return cast("re.Pattern[str]", LazyPattern(text, flags, "re"))
 
 
 class LazyPattern:
     """Stands for a compiled pattern; its methods are those of the pattern from the first use on."""
 
-    __slots__ = ("findall", "finditer", "flags", "fullmatch", "match", "pattern", "search", "split", "sub")
+    __slots__ = (
+        "engine", "findall", "finditer", "flags", "fullmatch", "match", "pattern", "search", "split", "sub",
+    )  # fmt: skip
 
-    def __init__(self, text: str, flags: int) -> None:
-        self.pattern, self.flags = text, flags
+    def __init__(self, text: str, flags: int, engine: str) -> None:
+        self.pattern, self.flags, self.engine = text, flags, engine
 
     def __getattr__(self, name: str) -> Any:
         if name not in LazyPattern.__slots__:
             raise AttributeError(name)
-        made = regex.compile(self.pattern, self.flags)
-        for method in set(LazyPattern.__slots__) - {"pattern", "flags"}:
+        made = import_module(self.engine).compile(self.pattern, self.flags)
+        for method in set(LazyPattern.__slots__) - {"pattern", "flags", "engine"}:
             setattr(self, method, getattr(made, method))
         return getattr(self, name)
 
-    def __reduce__(self) -> tuple[type[LazyPattern], tuple[str, int]]:
-        return LazyPattern, (self.pattern, self.flags)
+    def __reduce__(self) -> tuple[type[LazyPattern], tuple[str, int, str]]:
+        return LazyPattern, (self.pattern, self.flags, self.engine)

@@ -7,12 +7,11 @@ editor shows them). Nothing here reads, decides or prints.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:  # numpy costs 0.1 s to import and only the batch blocks hold its arrays
     import numpy as np

@@ -8,11 +8,10 @@ only and what belongs to a harness around the server is no candidate.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from datetime import timedelta
 
 from parsers.candidates import Candidate, Occurrence
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import EventRole, Progress
 from parsers.rules.message_rule import Weight
 from parsers.survival import REQUEST_WEIGHTS, Fate, Marks, Verdict, is_client_like, judge

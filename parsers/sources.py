@@ -6,11 +6,9 @@ as long as their ranks differ; the same rank under two labels means two servers.
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from parsers.heads import Head
 from parsers.launches import RunBuilder
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 HOST_LABELS = frozenset({"kernel", "systemd", "dockerd", "containerd", "kubelet", "systemd-oomd"})
 """Programs of the host in a journal: what they say (an OOM kill) concerns the server."""

@@ -8,14 +8,13 @@ quoted (a prompt, a dump of requests) opens none.
 
 from __future__ import annotations
 
-from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
 import regex
 
 from parsers.exception_lines import looks_like_class, read_exception
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Frame, Line, Stage
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs"
-HEAVY = {"duckdb", "pandas", "numpy", "textual", "pyarrow", "rich"}
+HEAVY = {"duckdb", "_duckdb", "pandas", "numpy", "textual", "pyarrow", "rich"}
 
 
 MAIN = """
@@ -61,7 +61,7 @@ def test_parsers_know_nothing_of_the_product(tmp_path: Path) -> None:
         if path.name != "__init__.py"
     )
 
-    assert not _loaded(modules, tmp_path) & {"logscope", "duckdb", "textual", "pandas"}
+    assert not _loaded(modules, tmp_path) & {"logscope", "duckdb", "_duckdb", "textual", "pandas"}
 
 
 def test_reports_load_no_store_engine_and_no_screen(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_reports_load_no_store_engine_and_no_screen(tmp_path: Path) -> None:
         if path.name != "__init__.py"
     )
 
-    assert not _loaded(modules, tmp_path) & {"duckdb", "textual", "pandas"}
+    assert not _loaded(modules, tmp_path) & {"duckdb", "_duckdb", "textual", "pandas"}
 
 
 def test_diff_of_stored_runs_loads_no_screen_and_no_pandas(tmp_path: Path) -> None:
@@ -81,5 +81,5 @@ def test_diff_of_stored_runs_loads_no_screen_and_no_pandas(tmp_path: Path) -> No
     loaded = _loaded(MAIN, tmp_path, "diff", "last-failed")
 
     assert not taken & {"textual", "pandas"}
-    assert "duckdb" in loaded
-    assert not loaded & {"textual", "pandas", "rich"}
+    assert "_duckdb" in loaded
+    assert not loaded & {"duckdb", "numpy", "textual", "pandas", "rich"}

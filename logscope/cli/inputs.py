@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from logscope.cli.common import store_path
 from parsers.lazy_dataclass import dataclass, replace
+from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from logscope.explain.records import Explanation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SERIES_POINTS = 240
 """Points of a plotted curve: more than a page has columns for."""
 
-_LAUNCH = re.compile(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
+_LAUNCH = lazy_re(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
 
     store = _history(options, bad, good)
     with store.reading():  # one opening (25 ms) for all questions
-        chosen = None if good is None else store.load(_one(store, good, options, is_last=False))
-        failing = store.load(_one(store, bad, options, is_last=True))
-        diff = compare(store, failing, chosen)
+        words = [] if good is None else [_one(store, good, options, is_last=False)]
+        *chosen, failing = store.load_all([*words, _one(store, bad, options, is_last=True)])
+        diff = compare(store, failing, chosen[0] if chosen else None)
         seen = None if diff.good is None else _as_seen_from_here(diff.good)
         diff = replace(diff, bad=_as_seen_from_here(diff.bad), good=seen)
         explanation = explain(diff, store, getattr(options, "rules", None))

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from logscope.store.records import StoredRun
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Event, EventRole, Frame, Json, RootError, Stage
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
-_FLAG = re.compile(r"--([A-Za-z][\w-]+)")
-_ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NUMBER = lazy_re(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
+_FLAG = lazy_re(r"--([A-Za-z][\w-]+)")
+_ENV = lazy_re(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_WORD = lazy_re(r"[A-Za-z][A-Za-z0-9]*")
 # fmt: off
 _PLAIN_WORDS = frozenset(
     [

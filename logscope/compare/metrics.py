@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from logscope.compare.bootstrap import ratio_interval
@@ -10,9 +9,10 @@ from logscope.compare.peers import Peers
 from logscope.compare.records import MetricChange
 from logscope.store.records import Bucket, StoredRun, Throughput
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Milestone
 
-_SHARDS = re.compile(r"\| ?\d+/(\d+) \[")
+_SHARDS = lazy_re(r"\| ?\d+/(\d+) \[")
 _MIN_LINES = 3
 """A median over fewer lines than this says nothing."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 
 # fmt: off
@@ -64,9 +65,9 @@ NOISE_CONFIG_KEYS = frozenset(
     )
 )
 
-_PATH = re.compile(r"/[^\s,'\"\[\]{}()=]+")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]?\d\d[:.]?\d\d|\b1[5-9]\d{8}\b")
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\bpid[=: ]\d+", re.IGNORECASE)
+_PATH = lazy_re(r"/[^\s,'\"\[\]{}()=]+")
+_TIME = lazy_re(r"\d{4}-\d\d-\d\d[T ]?\d\d[:.]?\d\d|\b1[5-9]\d{8}\b")
+_ADDRESS = lazy_re(r"0x[0-9a-f]{6,}|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\bpid[=: ]\d+", re.IGNORECASE)
 
 
 def is_noise_argument(name: str, good: Json, bad: Json) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
+from logscope.figures import median
 from logscope.store.interface import RunHistory
 from logscope.store.records import RunFacts, StoredRun
 from parsers.lazy_dataclass import dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from logscope.compare.origins import validation_finding
@@ -10,13 +9,14 @@ from logscope.compare.records import ValidationChange
 from logscope.knowledge.records import ValidationFinding
 from logscope.store.interface import RunHistory
 from logscope.store.records import StoredRun
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Event, EventRole
 
 _ECHOES = (EventRole.ECHO, EventRole.OUTSIDE, EventRole.REQUEST)
 
 
-_NUMBER = re.compile(r"\d{3,}")
-_WORD = re.compile(r"[a-z_]{3,}")
+_NUMBER = lazy_re(r"\d{3,}")
+_WORD = lazy_re(r"[a-z_]{3,}")
 
 
 def validation_changes(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from logscope.compare.records import Evidence
 from logscope.explain.records import Cause, Remedy, ScorePart
 from logscope.store.records import Contrast, Seen
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Json
 
 _HIGHEST = 0.99

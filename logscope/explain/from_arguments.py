@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from logscope.compare.records import ArgumentChange, Change
@@ -12,9 +11,10 @@ from logscope.explain.evidence import argument_quotes, root_quote
 from logscope.explain.remedies import back_to_good
 from logscope.explain.scene import Scene, could_matter, family, is_off, is_switch, was_typed
 from logscope.knowledge.mechanisms import MechanismFact, directions_of, mechanisms_of
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 
-_STEM = re.compile(r"^(?:enable|disable|use|skip)_|_(?:size|path|backend|mode|config|type|algorithm)$")
+_STEM = lazy_re(r"^(?:enable|disable|use|skip)_|_(?:size|path|backend|mode|config|type|algorithm)$")
 _SHORTEST_STEM = 6
 _INNER = 4
 """Frames this near to where the error was raised tell what failed; those further out tell who called."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterator
 
 from logscope.compare.command_line import argument_name
@@ -23,10 +21,11 @@ from logscope.explain.records import Remedy
 from logscope.explain.remedies import fill, flag_of, flag_with, from_atlas
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import AtlasMatch
+from parsers.lazy_pattern import lazy_re
 
-_UNKNOWN_FLAGS = re.compile(r"unrecognized arguments?:\s*(?P<words>.+)")
-_BAD_ARGUMENT = re.compile(r"argument (?P<flags>--[\w-]+(?:/--?[\w-]+)*): (?P<why>.+)")
-_NO_SUCH_ARGUMENT = re.compile(
+_UNKNOWN_FLAGS = lazy_re(r"unrecognized arguments?:\s*(?P<words>.+)")
+_BAD_ARGUMENT = lazy_re(r"argument (?P<flags>--[\w-]+(?:/--?[\w-]+)*): (?P<why>.+)")
+_NO_SUCH_ARGUMENT = lazy_re(
     r"unexpected keyword argument '(?P<name>\w+)'|Removed server argument\(s\)\W+(?P<flag>[\w-]+)"
 )
 _NEUTRAL = {
@@ -124,6 +123,8 @@ def _nearest(flag: str, scene: Scene) -> str:
     known = set(flags_of(scene.bad.sglang_version))
     if not known and scene.diff.good is not None:
         known = {flag_of(argument.name) for argument in scene.diff.good.run.server_args}
+    import difflib  # 1 ms, and few runs end by an unknown flag
+
     close = difflib.get_close_matches(flag, sorted(known), n=1, cutoff=0.8)
     return close[0] if close else ""
 

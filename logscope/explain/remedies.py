@@ -9,6 +9,7 @@ from logscope.compare.records import ArgumentChange, Change, ValueChange
 from logscope.compare.values import show
 from logscope.explain.records import Remedy
 from logscope.knowledge.records import AtlasRemedy, Gate
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 
 _DURABILITY = {
@@ -17,9 +18,9 @@ _DURABILITY = {
     "workaround": "workaround",
     "last resort": "last resort",
 }
-_TO_TYPE = re.compile(r"--[a-z][\w-]+(?:[ =][\w./]+)?|\b[A-Z][A-Z0-9_]{4,}=\S+|pip install \S+|ulimit -n \d+")
-_TAKES_AWAY = re.compile(r"(?:drop|remove|leave out|without)\b", re.IGNORECASE)
-_MARK = re.compile(r"\{(\w+)\}")
+_TO_TYPE = lazy_re(r"--[a-z][\w-]+(?:[ =][\w./]+)?|\b[A-Z][A-Z0-9_]{4,}=\S+|pip install \S+|ulimit -n \d+")
+_TAKES_AWAY = lazy_re(r"(?:drop|remove|leave out|without)\b", re.IGNORECASE)
+_MARK = lazy_re(r"\{(\w+)\}")
 
 
 def from_atlas(remedies: Iterable[AtlasRemedy], values: Mapping[str, str], most: int = 4) -> list[Remedy]:

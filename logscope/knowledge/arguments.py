@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from logscope.knowledge import library
@@ -81,15 +82,18 @@ def renamed_arguments(good_version: str | None, bad_version: str | None) -> Mapp
 def flags_of(version: str | None) -> Mapping[str, str]:
     """Flags that the release's parser takes -> argument, deprecated ones included."""
     view = library.view(version)
-    if view is None:
-        return {}
-    table = view.catalogue.arguments
+    return {} if view is None else _flags(view.catalogue, view.index)
+
+
+@cache
+def _flags(catalogue: Catalogue, index: int) -> Mapping[str, str]:
+    table = catalogue.arguments
     flags: dict[str, str] = {}
     for name, held in table["fields"].items():
-        for flag in library.value_at(held["flags"], view.index) or ():
+        for flag in library.value_at(held["flags"], index) or ():
             flags[flag] = name
     for flag, changes in table["retired"].items():
-        told = library.value_at(changes, view.index)
+        told = library.value_at(changes, index)
         if told is not None and told[0]:
             flags.setdefault(flag, told[0])
     return flags

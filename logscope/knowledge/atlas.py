@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from logscope.errors import SourceError
+from logscope.knowledge.library import DATA
 from logscope.knowledge.records import AtlasRemedy, AtlasRule
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Event, EventRole, Frame, Json, Run
 
 RULES_FILE = "rules.json"
@@ -72,7 +71,7 @@ def user_rules_path(config_folder: Path) -> Path | None:
 
 @cache
 def _package_rules() -> tuple[AtlasRule, ...]:
-    text = resources.files("logscope.knowledge").joinpath("data/atlas.json").read_text(encoding="utf-8")
+    text = (DATA / "atlas.json").read_text(encoding="utf-8")
     return _rules(json.loads(text), "atlas.json", "package", checks=False)
 
 
@@ -167,7 +166,9 @@ def _text(entry: Mapping[str, Json], key: str, where: str) -> str:
 
 
 def _texts(entry: Mapping[str, Json], key: str, where: str, needed: bool = False) -> tuple[str, ...]:
-    value = entry.get(key, [])
+    value = entry.get(key)
+    if value is None and not needed:  # of a rule's twenty keys most are left out
+        return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise SourceError(f"{where}: {key!r} is no list of texts")
     if needed and not value:
@@ -176,7 +177,9 @@ def _texts(entry: Mapping[str, Json], key: str, where: str, needed: bool = False
 
 
 def _lists(entry: Mapping[str, Json], key: str, width: int, where: str) -> list[list[str]]:
-    value = entry.get(key, [])
+    value = entry.get(key)
+    if value is None:
+        return []
     if not isinstance(value, list):
         raise SourceError(f"{where}: {key!r} is no list")
     rows = []

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
 
 from logscope.errors import SourceError
+from logscope.knowledge.library import DATA
 from logscope.knowledge.records import AtlasRemedy, ConfigRule
 from parsers.records import Json
 
@@ -32,9 +32,7 @@ RELATIONS = frozenset(
 @cache
 def config_rules() -> tuple[ConfigRule, ...]:
     """The rules that come with the package."""
-    text = (
-        resources.files("logscope.knowledge").joinpath("data/config_rules.json").read_text(encoding="utf-8")
-    )
+    text = (DATA / "config_rules.json").read_text(encoding="utf-8")
     return _rules(json.loads(text), "config_rules.json")
 
 

@@ -12,7 +12,9 @@ from logscope.knowledge.pack_format import PackError
 from logscope.knowledge.versions import newest_not_above
 from parsers.lazy_dataclass import dataclass
 
-PACKAGED = Path(__file__).parent / "data" / "sglang.facts"
+DATA = Path(__file__).parent / "data"
+"""The folder of the facts and rules that come with the package."""
+PACKAGED = DATA / "sglang.facts"
 SUFFIX = ".facts"
 
 

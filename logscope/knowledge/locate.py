@@ -6,7 +6,6 @@ messages of CUDA, NCCL, Torch and models are not SGLang's own, and must not be m
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from logscope.knowledge.wording import (
     word_hashes,
 )
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from parsers.records import Frame
@@ -39,10 +39,10 @@ _LONGEST_VALUE = 60
 _NEAR = 0.75
 """Share of common words of a near miss, by the larger of the two counts."""
 _NEAR_WORDS = 6
-_BELOW = re.compile(
+_BELOW = lazy_re(
     r"(?:^|.*[/\\])sglang[/\\](?=(?:srt|lang|cli|jit_kernel|kernels|multimodal_gen)[/\\]|[^/\\]+\.py$)"
 )
-_PYTHONS_OWN = re.compile(
+_PYTHONS_OWN = lazy_re(
     r"object has no attribute|has no attribute '|no module named|cannot import name"
     r"|unexpected keyword argument|positional arguments? |index out of range|unsupported operand"
     r"|not subscriptable|is not iterable|not callable|referenced before assignment"
@@ -69,7 +69,7 @@ _IMPLICIT = frozenset(
         "ValueError",
     ]
 )
-_RANK_HEAD = re.compile(r"\A(?:\[[^\]]{1,80}\] ?)+")
+_RANK_HEAD = lazy_re(r"\A(?:\[[^\]]{1,80}\] ?)+")
 
 
 @dataclass(frozen=True, slots=True)

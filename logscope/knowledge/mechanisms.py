@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from logscope.knowledge.library import DATA
 from parsers.lazy_dataclass import dataclass
 
 
@@ -37,7 +37,7 @@ class MechanismFact:
 
 @cache
 def _held() -> dict[str, Any]:
-    text = resources.files("logscope.knowledge").joinpath("data/mechanisms.json").read_text(encoding="utf-8")
+    text = (DATA / "mechanisms.json").read_text(encoding="utf-8")
     held: dict[str, Any] = json.loads(text)
     return held
 

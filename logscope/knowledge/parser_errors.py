@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from logscope.knowledge.arguments import argument_fact, argument_life, flags_of, renamed_arguments
 from logscope.knowledge.library import ReleaseView
 from logscope.knowledge.records import Gate, ValidationFinding
+from parsers.lazy_pattern import lazy_re
 
-_UNRECOGNIZED = re.compile(r"unrecognized arguments: (.+)", re.DOTALL)
-_CHOICE = re.compile(r"argument ([-\w/ ]+): invalid choice: '?([^'(]*?)'? \(choose from")
-_EXPECTED = re.compile(r"argument ([-\w/ ]+): expected (?:one|at least one) argument")
+_UNRECOGNIZED = lazy_re(r"unrecognized arguments: (.+)", re.DOTALL)
+_CHOICE = lazy_re(r"argument ([-\w/ ]+): invalid choice: '?([^'(]*?)'? \(choose from")
+_EXPECTED = lazy_re(r"argument ([-\w/ ]+): expected (?:one|at least one) argument")
 _KINDS = (None, "argparse", "SystemExit", "ArgumentError")
 
 

@@ -6,7 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-_SHAPE = re.compile(
+from parsers.lazy_pattern import lazy_re
+
+_SHAPE = lazy_re(
     r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:\.?(dev|a|b|rc|post)(\d*))?(?:\.?dev(\d+))?(.*)\Z", re.ASCII
 )
 _RANK = {"dev": 0, "a": 1, "b": 2, "rc": 3, "": 4, "post": 5}

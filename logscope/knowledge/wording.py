@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 import zlib
 
+from parsers.lazy_pattern import lazy_re
+
 ANCHOR = 8
 """Characters of the prefix of a piece by which it is looked up; shorter pieces cannot start a match."""
 
 MIN_LITERAL = 12
 """Literal characters that a wording needs before it may be recognised without a frame."""
 
-_SPACE = re.compile(r"\s+")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_WORD = re.compile(r"[a-z_][a-z0-9_]{2,}")
-_HEAD = re.compile(
+_SPACE = lazy_re(r"\s+")
+_COLOUR = lazy_re(r"\x1b\[[0-9;]*m")
+_WORD = lazy_re(r"[a-z_][a-z0-9_]{2,}")
+_HEAD = lazy_re(
     r"\A(?:[A-Za-z_][\w.]*(?:Error|Exception|Warning|Interrupt|Exit|Failure|Fault)|Exception)"
     r"(?:\([^)]*\))?: ",
     re.ASCII,

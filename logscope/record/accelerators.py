@@ -8,9 +8,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 _STEP_MIB = 256
 """Used memory is kept in such steps: an idle GPU's few MiB come and go."""

@@ -10,14 +10,14 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict
 from pathlib import Path
 
 from logscope.errors import SourceError
 from logscope.record.changes import ChangeSet
 from logscope.record.search import Suspect, Verdict, find_cause
 from logscope.record.trial import TryOutcome, TryPlan, end_leftovers, run_try
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 SCHEMA = "logscope.bisect/1"
 _MOST_REPEATS = 6

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from logscope.compare.command_line import argument_name
 from logscope.record.command_line import Option, parse_command
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 _MASKED = re.compile(r"\*{3}[0-9a-f]{4}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from logscope.context import Context
 from logscope.explain.records import Remedy
 from logscope.record.command_line import Command
 from logscope.store.records import RunId, StoredRun, Throughput
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Coverage, Json, Outcome, Run, VersionGuess
 
 

@@ -12,14 +12,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from types import FrameType
 
 from logscope.record.outputs import Outputs, open_outputs
 from logscope.record.processes import Process, descendants, die_with_parent, send, still_runs
 from logscope.record.pump import LogFile, Pump
 from logscope.record.witness import GroupWitness
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 PASSED_ON = (
     signal.SIGTERM,

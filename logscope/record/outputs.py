@@ -11,10 +11,9 @@ import fcntl
 import os
 import struct
 import termios
-from dataclasses import field
 
 from logscope.record.pump import Stream
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 _PIPE_BYTES = 1 << 20
 """A roomy pipe: the command need not wait for a short pause of its recorder."""

@@ -7,11 +7,10 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 _METADATA = re.compile(
     r"\A(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info\Z"

@@ -6,13 +6,12 @@ The clock is handed in, and nothing here waits: `Watcher.step` says what is new 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from pathlib import Path
 
 from logscope.record.follow import LaunchFollower
 from logscope.store.interface import RunHistory
 from logscope.store.records import SetupSpread, Spread
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Outcome, Run, Stage, StageSpan
 
 _SETTLE_SECONDS = 2.0

@@ -15,11 +15,12 @@ from datetime import datetime
 from logscope.context import context_to_json
 from logscope.report.harmless import is_hidden
 from logscope.store.records import StoredRun, Throughput
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Event, Frame, Json, Milestone, RootError, StageSpan
 
 RUN_SCHEMA = "logscope.run/1"
 
-_UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
+_UNUSUAL = lazy_re(r"[^\n\x20-\x7e]")
 
 
 def runs_json(

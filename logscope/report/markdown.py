@@ -24,10 +24,11 @@ from logscope.report.names import (
 )
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.store.records import StoredRun
+from parsers.lazy_pattern import lazy_re
 
-_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|(?<![^\W_])_|_(?![^\W_]))")
-_LINK = re.compile(r"(?i)(https?|ftp|www)([:.])")
-_MENTION = re.compile(r"(@|#(?=\d))")
+_SPECIAL = lazy_re(r"([\\`*{}\[\]<>#|~!&$]|(?<![^\W_])_|_(?![^\W_]))")
+_LINK = lazy_re(r"(?i)(https?|ftp|www)([:.])")
+_MENTION = lazy_re(r"(@|#(?=\d))")
 _WIDEST = 400
 """Characters of one table cell."""
 

@@ -8,7 +8,6 @@ outside this package may import duckdb.
 from __future__ import annotations
 
 import os
-import random
 import re
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from logscope.errors import StoreError, StoreLocked
 from logscope.store import schema
+from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:  # duckdb costs 0.13 s to import
     from duckdb import DuckDBPyConnection
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # duckdb costs 0.13 s to import
 LOCK_PATIENCE = 15.0
 """Seconds for which a held lock is tried again; a writer holds it for tenths of a second."""
 
-_HOLDER = re.compile(r"\(PID (\d+)\)")
+_HOLDER = lazy_re(r"\(PID (\d+)\)")
 _IN_PROCESS: dict[Path, threading.RLock] = {}
 _IN_PROCESS_GUARD = threading.Lock()
 
@@ -88,7 +88,7 @@ class Database:
     @contextmanager
     def alone(self) -> Iterator[DuckDBPyConnection]:
         """A connection without a store of its own, to which this one is attached as ``old`` and locked."""
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         with self._turn:
             self._close()
@@ -122,7 +122,7 @@ class Database:
             held.close()
 
     def _open(self, writes: bool) -> DuckDBPyConnection:
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         if self.path is None:
             connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
@@ -160,7 +160,7 @@ class Database:
             raise StoreError(f"{path}: no store can be made there: {error.strerror or error}") from error
 
     def _build(self, path: Path) -> None:
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         half = path.with_name(f".{path.name}.new-{os.getpid()}-{threading.get_ident()}")
         try:
@@ -189,7 +189,7 @@ class Database:
             connection.close()
 
     def _connect(self, read_only: bool) -> DuckDBPyConnection:
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         return self._patiently(
             lambda: duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS))
@@ -197,7 +197,7 @@ class Database:
 
     def _patiently(self, attempt: Callable[[], DuckDBPyConnection]) -> DuckDBPyConnection:
         """Tries again while another process holds the lock. Raises StoreLocked at last."""
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         give_up = time.monotonic() + self.patience
         pause = 0.01
@@ -209,12 +209,14 @@ class Database:
                     raise
                 if time.monotonic() >= give_up:
                     raise _locked(self.path, error) from None
+            import random  # with its hashes 3 ms
+
             time.sleep(pause * (0.5 + random.random()))
             pause = min(pause * 1.5, 0.2)
 
     def _translate(self, error: Exception) -> NoReturn:
         """DuckDB's errors about the file become StoreError; all others go on as they are."""
-        import duckdb
+        from logscope.store.engine import engine as duckdb
 
         text = " ".join(str(error).split())
         if not isinstance(error, duckdb.Error):
@@ -245,7 +247,7 @@ def run_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) ->
 
 
 def _roll_back(connection: DuckDBPyConnection) -> None:
-    import duckdb
+    from logscope.store.engine import engine as duckdb
 
     try:
         connection.execute("ROLLBACK")

@@ -7,14 +7,13 @@ number. Logs of single ranks often hold no arguments: these are joined only amon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from datetime import timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from logscope.store.clocks import SLACK, clock_shift, ran_together
 from logscope.store.records import RunId, StoredRun
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from logscope.store.first_failure import GroupFailure

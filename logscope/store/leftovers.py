@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from pathlib import Path
 
-_OURS = re.compile(
+from parsers.lazy_pattern import lazy_re
+
+_OURS = lazy_re(
     r"\.(?:logscope-(?P<rows>\d+)-\w+\.rows|.+\.new-(?P<new>\d+)-\d+|.+\.compact-(?P<compact>\d+))(?:\.wal)?\Z"
 )
 

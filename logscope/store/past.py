@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from logscope.figures import quantile
 from logscope.store.baseline import BEFORE, GOOD
 from logscope.store.fixes import what_fixed
 from logscope.store.json_paths import dump
@@ -235,13 +236,5 @@ def spread(values: Iterable[float | None]) -> Spread | None:
         return None
     ordered = sorted(known)
     edge = 0.05 if len(known) >= 20 else 0.0
-    low, middle, high = (_quantile(ordered, part) for part in (edge, 0.5, 1 - edge))
+    low, middle, high = (quantile(ordered, part) for part in (edge, 0.5, 1 - edge))
     return Spread(len(known), middle, low, high, tuple(known))
-
-
-def _quantile(ordered: Sequence[float], part: float) -> float:
-    """Linear between neighbours (the standard library's statistics takes 12 ms to import)."""
-    place = part * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from logscope.store.reading import FileStamp, ReadLog, is_packed, opened
 from logscope.store.records import RunId
 from logscope.store.sources import Source
 from logscope.store.surroundings import Surroundings
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.records import PARSER_VERSION
 
 if TYPE_CHECKING:

@@ -105,7 +105,7 @@ def _lock_down(connection: DuckDBPyConnection, writes_to: Path | None = None) ->
 
 
 def _run(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any], limit: int) -> QueryResult:
-    import duckdb
+    from logscope.store.engine import engine as duckdb
 
     try:
         cursor = connection.execute(sql, list(parameters))
@@ -122,7 +122,7 @@ def _run(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any], li
 
 
 def _one_statement(sql: str) -> Any:
-    import duckdb
+    from logscope.store.engine import engine as duckdb
 
     try:
         statements = duckdb.extract_statements(sql)
@@ -135,7 +135,7 @@ def _one_statement(sql: str) -> Any:
 
 
 def _must_be_select(sql: str) -> None:
-    import duckdb
+    from logscope.store.engine import engine as duckdb
 
     if _one_statement(sql).type != duckdb.StatementType.SELECT:
         raise QueryError("only a SELECT can be written to a file")

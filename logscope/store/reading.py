@@ -6,7 +6,6 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +18,7 @@ from logscope.store.identity import Content, ContentMeter
 from logscope.store.masking import masked_context
 from logscope.store.sources import Source
 from logscope.store.surroundings import Surroundings, with_local_configs
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.log import LogReader
 from parsers.outcome import refine
 from parsers.reader import open_log, read_blocks

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from logscope.context import Context, WeightFile
@@ -48,19 +49,23 @@ _SUMMARY = [
     "queue_max",
     "token_usage_max",
 ]
-_COLUMNS = [word.split(":")[0] for word in RUN_COLUMNS.split()] + _SUMMARY
+_COLUMNS = [word.split(":")[0] for word in RUN_COLUMNS.split()] + _SUMMARY + ["mark"]
 
 
 def stored_run(connection: DuckDBPyConnection, run_no: int) -> StoredRun:
     """The run with this number, which must exist."""
-    rows = _Rows(connection, run_no)
-    found = rows.of(f"SELECT {', '.join(_COLUMNS)} FROM runs WHERE run_no = ?")
-    facts = dict(zip(_COLUMNS, found[0], strict=True))
-    buckets = rows.of(
-        "SELECT running, cuda_graph, lines, median, p10, p90 FROM throughput_buckets WHERE run_no = ? "
-        "ORDER BY running, cuda_graph"
-    )
-    env = rows.of("SELECT name, value, origin, line FROM env WHERE run_no = ?")
+    return stored_runs(connection, [run_no])[0]
+
+
+def stored_runs(connection: DuckDBPyConnection, run_nos: Sequence[int]) -> list[StoredRun]:
+    """The runs with these numbers, in this order: each query costs a millisecond however many it is for."""
+    tables = _Tables(connection, run_nos)
+    return [_stored_run(connection, _Rows(tables, number)) for number in run_nos]
+
+
+def _stored_run(connection: DuckDBPyConnection, rows: _Rows) -> StoredRun:
+    facts = dict(zip(_COLUMNS, rows.of("runs", ", ".join(_COLUMNS))[0], strict=True))
+    env = rows.of("env", "name, value, origin, line")
     return StoredRun(
         run_id=RunId(facts["run_id"]),
         path=facts["path"],
@@ -69,34 +74,56 @@ def stored_run(connection: DuckDBPyConnection, run_no: int) -> StoredRun:
         throughput=Throughput(
             **{**{name: facts[name] for name in _SUMMARY}, "decode_lines": facts["decode_lines"] or 0,
                "prefill_lines": facts["prefill_lines"] or 0},
-            buckets=tuple(Bucket(*row) for row in buckets),
+            buckets=_buckets(rows) if facts["decode_lines"] else (),
         ),
-        mark=_mark(connection, facts["run_id"]),
+        mark=_mark(connection, facts["run_id"]) if facts["mark"] is not None else None,
         paths=_paths(connection, facts["log_id"]),
         host=facts["host"],
     )  # fmt: skip
 
 
-class _Rows:
-    """Queries about one run."""
+class _Tables:
+    """Rows of some runs; each table is asked once for all of them."""
 
-    def __init__(self, connection: DuckDBPyConnection, run_no: int) -> None:
+    def __init__(self, connection: DuckDBPyConnection, run_nos: Sequence[int]) -> None:
         self._connection = connection
+        self._numbers = ", ".join(str(number) for number in run_nos)
+        self._held: dict[str, defaultdict[int, list[Row]]] = {}
+
+    def rows(self, table: str, columns: str, run_no: int) -> list[Row]:
+        if table not in self._held:
+            held = self._held[table] = defaultdict(list)
+            found = self._connection.execute(
+                f"SELECT run_no, {columns} FROM {table} WHERE run_no IN ({self._numbers})"
+            )
+            for row in found.fetchall():
+                held[row[0]].append(row[1:])
+        return self._held[table][run_no]
+
+
+class _Rows:
+    """Rows of one run."""
+
+    def __init__(self, tables: _Tables, run_no: int) -> None:
+        self._tables = tables
         self._run_no = run_no
 
-    def of(self, sql: str) -> list[Row]:
-        return self._connection.execute(sql, [self._run_no]).fetchall()
+    def of(self, table: str, columns: str) -> list[Row]:
+        return self._tables.rows(table, columns, self._run_no)
+
+    def in_order(self, table: str, columns: str) -> list[Row]:
+        """By the first column (here, for less than DuckDB takes to plan an order)."""
+        return sorted(self.of(table, columns), key=itemgetter(0))
 
 
 def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
     frames = _frames(rows)
     events, milestones = _events(rows, frames)
-    arguments = rows.of(
-        "SELECT name, value, raw, is_literal FROM server_args WHERE run_no = ? ORDER BY position"
-    )
-    spans = rows.of(
-        "SELECT stage, rank, began_at, ended_at, first_line, last_line, seconds, complete, mem_gb, avail_gb "
-        "FROM stages WHERE run_no = ? ORDER BY position"
+    arguments = rows.in_order("server_args", "position, name, value, raw, is_literal")
+    spans = rows.in_order(
+        "stages",
+        "position, stage, rank, began_at, ended_at, first_line, last_line, seconds, complete, mem_gb, "
+        "avail_gb",
     )
     return Run(
         ordinal=facts["ordinal"],
@@ -118,8 +145,8 @@ def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
         model_path=facts["model_in_log"],
         ranks=tuple(facts["ranks"]),
         server_args=tuple(
-            Argument(row[0], value, row[2], row[3])
-            for row, value in zip(arguments, load_all([row[1] for row in arguments]), strict=True)
+            Argument(row[1], value, row[3], row[4])
+            for row, value in zip(arguments, load_all([row[2] for row in arguments]), strict=True)
         ),
         server_args_line=facts["server_args_line"],
         server_args_complete=facts["server_args_complete"],
@@ -127,7 +154,7 @@ def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
         root_error=_root_error(facts, frames[0]),
         events=events,
         milestones=milestones,
-        stages=tuple(StageSpan(Stage(row[0]), *row[1:]) for row in spans),
+        stages=tuple(StageSpan(Stage(row[1]), *row[2:]) for row in spans),
         coverage=Coverage(
             facts["lines"], facts["lines_understood"], facts["lines_unknown"], facts["lines_torn"],
             facts["secrets_masked"], facts["parser_version"], facts["fingerprint_version"],
@@ -137,9 +164,7 @@ def _run(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Run:
 
 def _frames(rows: _Rows) -> defaultdict[int, tuple[Frame, ...]]:
     gathered: defaultdict[int, tuple[Frame, ...]] = defaultdict(tuple)
-    for event, file, line, function in rows.of(
-        "SELECT event, file, line, function FROM tracebacks WHERE run_no = ? ORDER BY event, frame"
-    ):
+    for _, event, file, line, function in rows.in_order("tracebacks", "frame, event, file, line, function"):
         gathered[event] += (Frame(file, line, function),)
     return gathered
 
@@ -149,13 +174,12 @@ def _events(
 ) -> tuple[tuple[Event, ...], tuple[Milestone, ...]]:
     events: list[Event] = []
     milestones: list[Milestone] = []
-    for row in rows.of(
-        "SELECT kind, position, name, type, fingerprint, message, line, last_line, count, rank, ranks, "
-        "benign, logged_at, "
-        "last_at, stage, role, role_reason, rule, excerpt, seconds, figures, traceback_text "
-        "FROM events WHERE run_no = ? ORDER BY position"
+    for row in rows.in_order(
+        "events",
+        "position, kind, name, type, fingerprint, message, line, last_line, count, rank, ranks, benign, "
+        "logged_at, last_at, stage, role, role_reason, rule, excerpt, seconds, figures, traceback_text",
     ):
-        kind, position, name, error_type, fingerprint, message, line, last_line, count, rank = row[:10]
+        position, kind, name, error_type, fingerprint, message, line, last_line, count, rank = row[:10]
         ranks, benign, at, last_at, stage, role, role_reason, rule, excerpt, seconds, figures, text = row[10:]
         if kind == "milestone":
             values = tuple((str(each[0]), each[1]) for each in load(figures) or [])  # type: ignore[union-attr,index]
@@ -186,9 +210,8 @@ def _root_error(facts: Mapping[str, Any], frames: tuple[Frame, ...]) -> RootErro
 def _context(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Context:
     configs: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     origins: dict[str, str] = {}
-    for role, key, value, origin in rows.of(
-        "SELECT role, key, value, origin FROM model_configs WHERE run_no = ? ORDER BY role DESC, position"
-    ):
+    keys = rows.in_order("model_configs", "position, role, key, value, origin")
+    for _, role, key, value, origin in sorted(keys, key=itemgetter(1), reverse=True):
         configs[role].append((key, value))
         origins[role] = origin
     return Context(
@@ -196,7 +219,7 @@ def _context(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Conte
         env={row[0]: row[1] for row in env if row[2] == "context"} if facts["env_known"] else None,
         sglang_version=facts["context_version"],
         sglang_commit=facts["sglang_commit"],
-        packages=dict(rows.of("SELECT name, version FROM packages WHERE run_no = ?")),
+        packages=dict(rows.of("packages", "name, version")),
         host=facts["context_host"],
         kernel=facts["kernel"],
         image=facts["image"],
@@ -204,16 +227,19 @@ def _context(facts: Mapping[str, Any], env: Sequence[Row], rows: _Rows) -> Conte
         driver=facts["driver"],
         model_configs={role: unflatten(pairs) for role, pairs in configs.items()},
         config_origin=origins,
-        model_files=tuple(
-            WeightFile(*row)
-            for row in rows.of("SELECT role, name, size, sha256 FROM model_files WHERE run_no = ?")
-        ),
-        facts=dict(rows.of("SELECT name, value FROM host_facts WHERE run_no = ?")),
+        model_files=tuple(WeightFile(*row) for row in rows.of("model_files", "role, name, size, sha256")),
+        facts=dict(rows.of("host_facts", "name, value")),
         start_time=facts["context_start"],
         end_time=facts["context_end"],
         exit_code=facts["exit_code"],
         exit_signal=facts["exit_signal"],
     )
+
+
+def _buckets(rows: _Rows) -> tuple[Bucket, ...]:
+    """By the number of requests; without a graph first, not printed last."""
+    found = rows.in_order("throughput_buckets", "running, cuda_graph, lines, median, p10, p90")
+    return tuple(Bucket(*row) for row in sorted(found, key=lambda row: (row[0], row[1] is None, row[1])))
 
 
 def _mark(connection: DuckDBPyConnection, run_id: str) -> Mark | None:

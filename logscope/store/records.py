@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 from typing import NewType
 
 from logscope.context import Context
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Json, Outcome, Run, Stage
 
 RunId = NewType("RunId", str)

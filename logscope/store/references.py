@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from logscope.errors import RunNotFound
+from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,8 +18,8 @@ _NEWEST = {
     "last-failed": "outcome IN ('failed', 'killed', 'hung')",
     "last-ready": "ready AND outcome NOT IN ('failed', 'hung', 'killed')",
 }
-_WITH_ORDINAL = re.compile(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
-_LONG_PREFIX = re.compile(r"[0-9a-f]{8,16}\Z")
+_WITH_ORDINAL = lazy_re(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
+_LONG_PREFIX = lazy_re(r"[0-9a-f]{8,16}\Z")
 _HINT = "a run id, a unique prefix of one, a log's path (PATH#2), last, last-failed or last-ready"
 
 
@@ -96,6 +96,8 @@ def _runs_at(connection: DuckDBPyConnection, path: str) -> dict[int, int]:
 
 
 def _near(connection: DuckDBPyConnection, reference: str) -> str:
+    import difflib
+
     paths = [row[0] for row in connection.execute("SELECT DISTINCT path FROM runs").fetchall()]
     if not paths:
         return "the store is empty: 'logscope ingest PATH...'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,13 @@ from logscope.errors import UsageError
 from logscope.store.facts import all_facts
 from logscope.store.records import RunFacts
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from packaging.specifiers import SpecifierSet
 
-_AGE = re.compile(r"(\d+)\s*([mhdw])\Z")
+_AGE = lazy_re(r"(\d+)\s*([mhdw])\Z")
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,8 @@ VERSION = 1
 
 def create(connection: DuckDBPyConnection, is_kept: bool = True) -> None:
     """Builds the newest schema in an empty database; without comments (60 ms) where it is not kept."""
+    import secrets  # 4 ms, and this happens once a store
+
     connection.execute("BEGIN")  # hundreds of statements, each of which would else be synced to the disk
     for _, file in migrations():
         sql = file.read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def create(connection: DuckDBPyConnection, is_kept: bool = True) -> None:
 
 def version_of(connection: DuckDBPyConnection, path: Path | None) -> int:
     """The schema version of the open store. Raises StoreError when the file is none or is newer."""
-    import duckdb
+    from logscope.store.engine import engine as duckdb
 
     try:  # every opening asks this: the catalogue's own tables would cost ten times as much
         facts = dict(connection.execute("SELECT key, value FROM meta").fetchall())

@@ -111,6 +111,14 @@ class Store:
         with self._database.reading() as connection:
             return stored_run(connection, find_run(connection, reference))
 
+    def load_all(self, references: Sequence[str]) -> Sequence[StoredRun]:
+        """The runs that the references name, in their order; cheaper than one `load` for each."""
+        from logscope.store.rebuild import stored_runs
+        from logscope.store.references import find_run
+
+        with self._database.reading() as connection:
+            return stored_runs(connection, [find_run(connection, one) for one in references])
+
     def facts(self) -> Sequence[RunFacts]:
         """Every run, newest first."""
         from logscope.store.facts import all_facts

@@ -9,13 +9,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 
 from logscope.context import Context, context_path, read_context
 from logscope.errors import SourceError, UsageError
 from logscope.store import command_line
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 from parsers.records import Json, Run
 
 DRAFT_ARGUMENTS = ("speculative_draft_model_path", "speculative_draft_model")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -15,7 +14,7 @@ from parsers.hot.access import AccessTaker
 from parsers.hot.heads import HeadLines, HeadTaker
 from parsers.hot.templates import Column, Template
 from parsers.hot.words import Buffer, Mask, Places, Text, word
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 from parsers.rules.access import AccessLine
 
 BATCH_KEYS = (b"Decode b", b"Prefill ", b"Mixed ba")

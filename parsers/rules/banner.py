@@ -7,9 +7,8 @@ message or a benchmark client's ``Namespace(...)`` is none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.lazy_pattern import lazy_pattern
 from parsers.rules.args import Banner, read_call, read_dict, read_flat, read_json
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import field, replace
 from typing import Any
 
 import pytest
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +73,31 @@ def test_objects_are_made_compared_shown_and_hashed_as_ever() -> None:
 def test_wrong_arguments_are_refused(values: tuple[int, ...]) -> None:
     with pytest.raises(TypeError, match=r"Point\.__init__"):
         Point(*values)  # type: ignore[arg-type]
+
+
+def test_the_first_objects_of_a_class_are_as_the_later_ones() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Pair:
+        left: int
+        right: int = 2
+
+    pairs = [(Pair(1), Pair(1, 3), Pair(right=4, left=0)) for _ in range(4)]
+
+    assert {tuple((one.left, one.right) for one in three) for three in pairs} == {((1, 2), (1, 3), (0, 4))}
+    assert len(set(pairs)) == 1
+
+
+def test_a_field_may_come_from_the_standard_library() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Mixed:
+        own: list[int] = field(default_factory=list)
+        theirs: list[int] = dataclasses.field(default_factory=list)
+        hidden: int = dataclasses.field(default=1, repr=False)
+
+    assert Mixed() == Mixed([], [], 1)
+    assert Mixed().own is not Mixed().own
+    assert repr(Mixed()).endswith("Mixed(own=[], theirs=[])")
+    assert [one.default for one in dataclasses.fields(Mixed)][2] == 1
 
 
 def test_frozen_objects_cannot_be_changed_and_have_no_room_for_more() -> None:

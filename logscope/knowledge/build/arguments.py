@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 
 from logscope.knowledge.build.reads import dotted, literal_repr
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 
 ARGUMENTS_FILE = "srt/server_args.py"
 _FIELDS = "srt/arg_groups/fields/"

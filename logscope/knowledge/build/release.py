@@ -6,7 +6,6 @@ import hashlib
 import pickle
 import re
 from collections.abc import Collection
-from dataclasses import field, replace
 from pathlib import Path
 
 from logscope.knowledge.build.arguments import ArgumentTable, read_arguments
@@ -15,7 +14,7 @@ from logscope.knowledge.build.guards import Atom
 from logscope.knowledge.build.scan import SCANNER, is_server, mentions, scan_file, scan_helped
 from logscope.knowledge.build.sources import SourceTree
 from logscope.knowledge.build.writes import is_resolution
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field, replace
 
 _MOST_SPACES = 3
 """Spaces in the repr of a default; the longest real ones are lists of a few names."""

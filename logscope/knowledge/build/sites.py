@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import field
 
 from logscope.knowledge.build.facts import Helper, Site, Template
 from logscope.knowledge.build.guards import Atom, Scope, atoms, canonical
@@ -12,7 +11,7 @@ from logscope.knowledge.build.reads import dotted
 from logscope.knowledge.build.templates import HOLE, Flow, Wording, has_words, pieces, wordings
 from logscope.knowledge.build.walk import calls_in
 from logscope.knowledge.wording import ANCHOR, anchor_hash, piece_hash, short_hash, word_hashes
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 _LEVELS = {
     "warning": "warning", "warn": "warning", "error": "error", "exception": "error", "critical": "error",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import field
 
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, field
 
 HOLE = None
 Part = str | None
