@@ -134,22 +134,20 @@ class Database:
                     f"{self.path}: no store there", "take in logs with 'logscope ingest PATH...'"
                 )
             self._create(self.path)
-        if not self._is_ours or not writes:
-            connection = self._connect(read_only=True)
-            try:
-                version = schema.version_of(connection, self.path)
-            except BaseException:
-                connection.close()
-                raise
-            self._is_ours = True
-            if not writes and version == schema.VERSION:
-                return connection
+        connection = self._connect(read_only=not writes)
+        if self._is_ours and writes:
+            return connection
+        try:
+            version = schema.version_of(connection, self.path)
+        except BaseException:
             connection.close()
-            if version < schema.VERSION:
-                self._migrate()
-            if not writes:
-                return self._connect(read_only=True)
-        return self._connect(read_only=False)
+            raise
+        self._is_ours = True
+        if version == schema.VERSION:
+            return connection
+        connection.close()
+        self._migrate()
+        return self._connect(read_only=not writes)
 
     def _create(self, path: Path) -> None:
         """Builds the new store beside its place and links it there, so that nobody sees half of one."""

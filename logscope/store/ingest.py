@@ -21,7 +21,6 @@ from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatu
 from logscope.store.leftovers import remove_leftovers
 from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
 from logscope.store.planning import Knowledge, Plan, content_of
-from logscope.store.read_ahead import ReadAhead
 from logscope.store.reading import OnBytes, ReadLog, is_packed, read, stamp_of
 from logscope.store.rebuild import stored_run
 from logscope.store.sources import Source, find_sources
@@ -33,6 +32,7 @@ from parsers.records import PARSER_VERSION, Run
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from logscope.store.read_ahead import ReadAhead
     from parsers.log import LogReader
 
 GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
@@ -94,11 +94,12 @@ class Ingest:
         sources, wrong = find_sources(words)
         if self._folder is not None:
             remove_leftovers(self._folder)
-        with self._database.writing(creates=True):  # fails early where the store may not be written
-            pass
-        self._look_up()
+        with self._database.writing(creates=True) as connection:  # fails early where it may not be written
+            self._knowledge = Knowledge(connection)
         try:
             if self._jobs > 1 and len(sources) > 1:
+                from logscope.store.read_ahead import ReadAhead  # loads multiprocessing
+
                 with ReadAhead(min(self._jobs, len(sources))) as self._ahead:
                     self._take_all(sources)
             else:

@@ -69,11 +69,13 @@ def write_logs(
     """
     zone = _zone(connection)
     tables = RunTables()
-    numbers_of = [_make_room(connection, each) for each in logs]
+    rooms = [_make_room(connection, each) for each in logs]
+    numbers_of = [numbers for numbers, _ in rooms]
+    old_runs = [run_no for _, old in rooms for run_no in old]
     for each, numbers in zip(logs, numbers_of, strict=True):
         _add_runs(tables, each, numbers, _first_path(connection, each.log_id) or each.path, zone)
+    _delete(connection, old_runs, with_batches=False)
     for numbers, each in zip(numbers_of, logs, strict=True):
-        _delete(connection, list(numbers.values()), with_batches=False)
         ids = {number: (run_no, str(run_id(each.log_id, number))) for number, run_no in numbers.items()}
         each.log.rows.insert(connection, ids)
     for table in tables.all():
@@ -82,7 +84,7 @@ def write_logs(
     put_marks_back(connection, run_nos)
     if summary_memory is not None:
         connection.execute(f"SET memory_limit = '{summary_memory}MB'")
-    throughput.summarise(connection, run_nos)
+    throughput.summarise(connection, run_nos, old_runs)
     for each in logs:
         _write_log_row(connection, each.log, each.log_id, each.known)
         if not each.log.source.is_stdin:
@@ -90,8 +92,9 @@ def write_logs(
             write_source(connection, each.log.source.path, stamp.size, stamp.mtime_ns, each.log_id)
 
 
-def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> dict[int, int]:
-    """Ordinal -> run_no of the log's runs, with the batch rows gone that come again."""
+def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> tuple[dict[int, int], list[int]]:
+    """Ordinal -> run_no of the log's runs, and the old ones of them, with the batch rows gone that come
+    again."""
     _must_be_as_known(connection, each.log_id, each.known)
     if each.known is None:
         numbers: dict[int, int] = {}
@@ -104,10 +107,11 @@ def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> dict[int, in
         _delete_later_lines(connection, list(numbers.values()), each.log.kept_lines)
     elif numbers:
         _delete(connection, list(numbers.values()), with_batches=True)
+    old = list(numbers.values())
     for run in each.log.parsed.runs:
         if run.ordinal not in numbers:
             numbers[run.ordinal] = _next_number(connection)
-    return numbers
+    return numbers, old
 
 
 def write_source(
@@ -228,7 +232,8 @@ def _write_log_row(connection: DuckDBPyConnection, log: ReadLog, log_id: str, kn
             "log_id = ?",
             [*facts, log_id],
         )
-    connection.execute("DELETE FROM reader_states WHERE log_id = ?", [log_id])
+    if known is not None:
+        connection.execute("DELETE FROM reader_states WHERE log_id = ?", [log_id])
     if log.state is not None:
         connection.execute("INSERT INTO reader_states VALUES (?, ?, ?)", [log_id, PARSER_VERSION, log.state])
 

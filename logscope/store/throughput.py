@@ -14,10 +14,13 @@ MOST_EXACT = 4_000_000
 Beyond, they are estimates within a thousandth or so."""
 
 
-def summarise(connection: DuckDBPyConnection, run_nos: Sequence[int]) -> None:
-    """Computes summary and buckets of these runs from their batch rows, anew."""
+def summarise(
+    connection: DuckDBPyConnection, run_nos: Sequence[int], old_runs: Sequence[int] = ()
+) -> None:
+    """Computes summary and buckets of these runs from their batch rows; `old_runs` of them have some."""
     numbers = {"nos": list(run_nos)}
-    connection.execute(f"DELETE FROM throughput_buckets WHERE run_no {_THESE}", numbers)
+    if old_runs:
+        connection.execute(f"DELETE FROM throughput_buckets WHERE run_no {_THESE}", {"nos": list(old_runs)})
     lines = connection.execute(_MOST_LINES, numbers).fetchone()
     is_exact = lines is None or lines[0] <= MOST_EXACT
     connection.execute(_quantiles(_SUMMARY, is_exact), numbers)
