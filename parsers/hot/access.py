@@ -8,15 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parsers.hot.tables import TextTable
-from parsers.hot.words import Mask, Places, Text, digit_run, matches
+from parsers.hot.words import Mask, Places, Text, Words, digit_run, low_mask, word
 from parsers.rules.access import AccessLine
 
 KEY = b"INFO:   "
 """First eight bytes of a message that may be an access line."""
 _LEVEL = b"INFO:     "
+_LEVEL_REST = len(_LEVEL) - 8
 _DASH = b'- "'
 _U = np.uint64
-_BYTE, _POINT, _COLON, _BLANK = _U(0xFF), _U(ord(".")), _U(ord(":")), _U(ord(" "))
+_BYTE, _S8, _SIXTY_FOUR = _U(0xFF), _U(8), _U(64)
+_POINT, _COLON, _BLANK = _U(ord(".")), _U(ord(":")), _U(ord(" "))
+_ADDRESS = ((_POINT, 3), (_POINT, 3), (_POINT, 3), (_COLON, 3), (_BLANK, 5))
+"""What ends each number, and its most digits."""
+_WORDS_BEHIND = (3, 3, 3, 3, 1)
+"""Words that hold what may be left behind each number, with the dash."""
 _TAIL_WORDS = 16
 _MOST_TAILS = 256
 _MOST_TRIALS = 64
@@ -71,15 +77,28 @@ class AccessTaker:
 
 
 def _after_address(text: Text, starts: Places) -> tuple[Places, Mask]:
-    """Where the request's quote begins behind ``INFO:     10.0.0.5:40000 - "``."""
-    fits = matches(text, starts, _LEVEL)
-    cursor = starts + len(_LEVEL)
-    for stop, longest in ((_POINT, 3), (_POINT, 3), (_POINT, 3), (_COLON, 3), (_BLANK, 5)):
-        loaded = text.at(cursor)
-        _, reach = digit_run(loaded)
+    """Where the request's quote begins behind ``INFO:     10.0.0.5:40000 - "`` (which begins with KEY)."""
+    rows = text.rows(starts, 5, _LEVEL_REST)
+    fits: Mask = rows[:, 0] == word(_LEVEL[_LEVEL_REST:])
+    left = [rows[:, place] for place in range(1, 5)]
+    size = np.zeros(starts.size, dtype=np.uint8)
+    for (stop, longest), words in zip(_ADDRESS, _WORDS_BEHIND, strict=True):
+        _, reach = digit_run(left[0])
         fits &= (reach - 16) < 8 * longest  # one digit at least: 0 - 8 is large in a byte
-        fits &= ((loaded >> (reach - 8)) & _BYTE) == stop
-        cursor += reach >> 3
-    fits &= matches(text, cursor, _DASH)
-    cursor += len(_DASH)
+        bits = reach.astype(np.uint64)
+        fits &= ((left[0] >> (bits - _S8)) & _BYTE) == stop
+        size += reach >> 3
+        left = _moved(left, bits, words)
+    fits &= (left[0] & low_mask(len(_DASH))) == word(_DASH)
+    cursor = starts + size
+    cursor += len(_LEVEL) + len(_DASH)
     return cursor, fits
+
+
+def _moved(loaded: list[Words], bits: Words, count: int) -> list[Words]:
+    """The first `count` words that begin `bits` behind the loaded ones."""
+    up = _SIXTY_FOUR - bits
+    moved = [words >> bits for words in loaded[:count]]
+    for words, following in zip(moved, loaded[1:], strict=False):
+        words |= following << up
+    return moved

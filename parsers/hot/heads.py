@@ -58,6 +58,9 @@ class Prefix:
 
     def stands_at(self, text: Text, starts: Places) -> Mask:
         """True where a line begins with this prefix."""
+        if self.size == 1:
+            is_same: Mask = text.raw.take(starts) == self.shape[0]
+            return is_same
         same: Mask = np.ones(starts.size, dtype=np.bool_)
         rows = text.rows(starts, len(self.pieces))
         for index, piece in enumerate(self.pieces):
@@ -100,6 +103,8 @@ class HeadLines:
     """True for lines with an accepted prefix and a full date; nothing is told of other lines."""
     bodies: Places
     """Where the message begins."""
+    first: Words
+    """Its first eight bytes."""
     at: NDArray[np.int64]
     """Microseconds since 1970 of the printed time."""
     tags: NDArray[np.int32]
@@ -160,14 +165,19 @@ class HeadTaker:
         """Read time and rank text behind the given prefixes."""
         sizes = np.array([*(prefix.size for prefix in self.prefixes), 0], dtype=np.int64)
         times = starts + (sizes[0] if len(self.prefixes) == 1 else sizes[prefixes])
-        rows = text.rows(times, 4, -_TIME_LEAD)
+        rows = text.rows(times, 5, -_TIME_LEAD)
         at, has_head = _times(rows)
         has_head &= prefixes >= 0
         after = times + (TIME_SIZE - 1)
-        next_word = _take_milliseconds(text, after, at, rows[:, 3])
+        first = (rows[:, 3] >> _U(16)) | (rows[:, 4] << _U(48))  # behind a bracket and a blank
+        next_word, is_moved = _take_milliseconds(text, after, at, rows[:, 3])
         tag_sizes, tags = self._take_tags(text, after, next_word)
         has_head &= tag_sizes > 0
-        return HeadLines(has_head, after + tag_sizes + 1, at, tags, after, tag_sizes, prefixes)
+        bodies = after + tag_sizes
+        bodies += 1
+        elsewhere = np.flatnonzero((tag_sizes != 1) | is_moved)
+        first[elsewhere] = text.at(bodies[elsewhere])
+        return HeadLines(has_head, bodies, first, at, tags, after, tag_sizes, prefixes)
 
     def _take_tags(self, text: Text, after: Places, next_word: Words) -> tuple[Places, NDArray[np.int32]]:
         """Sizes and codes of the rank texts; a size of 0 where none ends in a bracket and a blank."""
@@ -245,23 +255,24 @@ def _shape_holds(loaded: Words, shape: bytes) -> Mask:
     return same
 
 
-def _take_milliseconds(text: Text, after: Places, at: NDArray[np.int64], next_word: Words) -> Words:
+def _take_milliseconds(
+    text: Text, after: Places, at: NDArray[np.int64], next_word: Words
+) -> tuple[Words, Mask]:
     """Move past ``.123`` where it stands, and add it; other fractions are left to the careful lane.
 
-    Gives the words at the new places.
+    Gives the words at the new places, and where they have moved.
     """
     has_point = (next_word & _BYTE) == _POINT
     if not has_point.any():
-        return next_word
+        return next_word, has_point
+    has_point &= _shape_holds(next_word & low_mask(4), b".\0\0\0")
     rows = np.flatnonzero(has_point)
     loaded = next_word[rows]
-    right = _shape_holds(loaded & low_mask(4), b".\0\0\0")
-    rows, loaded = rows[right], loaded[right]
     value = ((loaded >> _U(8)) & _U(0xF)) * _U(100)
     value += ((loaded >> _U(16)) & _U(0xF)) * _U(10) + ((loaded >> _U(24)) & _U(0xF))
     at[rows] += value.astype(np.int64) * 1000
     after[rows] += 4
-    return text.at(after)
+    return text.at(after), has_point
 
 
 def _tag_sizes(text: Text, after: Places) -> Places:

@@ -114,15 +114,14 @@ class HotLane:
         text = self.buffer.text(block, stop)
         starts, ends, stop = _cut(text, block, self.buffer.line_ends(_MOST_LINES), start)
         heads = self._heads(block, text, starts, ends, eye)
-        first = text.at(heads.bodies)
         is_read = self._is_read(heads, lambda rank: rank is not None)
         taken: list[BatchGroup] = []
         for key in BATCH_KEYS:
-            places = np.flatnonzero((first == word(key)) & is_read)
+            places = np.flatnonzero((heads.first == word(key)) & is_read)
             if places.size:
                 taken += self._batches(key, block, text, places, heads, ends, eye)
         is_read = self._is_read(heads, lambda rank: rank == "")
-        places = np.flatnonzero((first == word(ACCESS_KEY)) & is_read)
+        places = np.flatnonzero((heads.first == word(ACCESS_KEY)) & is_read)
         requests = self._requests(block, text, places, heads, ends, eye)
         is_batch, is_request = np.zeros((2, starts.size), dtype=np.bool_)
         for group in taken:
