@@ -261,7 +261,8 @@ class CarefulReader:
         start = Start.NONE
         if is_own or not line.has_head:
             start = head_start(line.body) if line.has_head else launch_start(line.text)
-        self._is_plain = hit is None and start in (Start.NONE, Start.FRESH)
+        is_begin = start in (Start.LIKELY, Start.SURE)
+        self._is_plain = hit is None and not is_begin
         self._is_headed = line.has_head
         if not may_be_own:
             hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
@@ -269,6 +270,7 @@ class CarefulReader:
         if source.current.is_followed_by(start) or (start is Start.FRESH and line.number == self._begins_at):
             self._begin_launch(source, line.number)
         builder = source.current
+        builder.has_command = builder.has_command or (is_begin and not line.text.startswith("usage:"))
         builder.see_time(line.at, is_own)
         if is_own:
             builder.see_rank(line.rank, line.number)
@@ -384,12 +386,10 @@ class CarefulReader:
         certain = sorted((one for one in builders if one.is_certain), key=lambda one: one.ordinal)
         if certain:
             return certain
-        likely = [
-            one for one in builders if one.is_likely and (one.has_errors or one.first_own_at is not None)
-        ]
-        likely = likely or [one for one in builders if one.is_near and one.has_errors]
-        if not likely:
+        most = max((one.likeness for one in builders), default=0)
+        if not most:
             return []
+        likely = [one for one in builders if one.likeness == most]
         chosen = max(likely, key=lambda one: one.lines)
         chosen.ordinal = 1
         return [chosen]

@@ -27,6 +27,8 @@ class Carrier:
     file carried an SGLang record."""
     samples: tuple[tuple[str, str, str], ...]
     """(line, label, carried text)."""
+    proven_by: str = ""
+    """Id of the carrier whose proven labels count for this one; '' = its own."""
 
 
 _DIGITS, _LOWER = "0123456789", "abcdefghijklmnopqrstuvwxyz"
@@ -219,7 +221,7 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         "[",
         "] ",
-        r"\[(?P<label>[A-Za-z_][\w.-]{0,60})\](?: |\Z)",
+        r"\[(?!(?:DP|PP|TP|EP)\d{1,4}\] [^\[])(?P<label>[A-Za-z_][\w.-]{0,60})\](?: |\Z)",
         False,
         (
             ("[worker_1] [2025-06-01 10:00:01 TP0] hi", "worker_1", "[2025-06-01 10:00:01 TP0] hi"),
@@ -273,6 +275,16 @@ CARRIERS: tuple[Carrier, ...] = (
             ("api-1  | [2025-03-01 09:00:00] hi", "api-1", "[2025-03-01 09:00:00] hi"),
             ("api-1  | ", "api-1", ""),
         ),
+    ),
+    Carrier(
+        "compose-exit",
+        "docker",
+        _LOWER + _UPPER + _DIGITS,
+        " exited with code ",
+        r"(?P<label>[A-Za-z0-9][\w.-]{0,80}) (?=exited with code \d{1,3}(?: \(\w+\))?\s*\Z)",
+        False,
+        (("api-1 exited with code 137", "api-1", "exited with code 137"),),
+        "compose",
     ),
     Carrier(
         "slurm-label",

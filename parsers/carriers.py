@@ -87,7 +87,7 @@ class CarrierReader:
             if carrier.id == "named-bracket" and _rank_like().match(label):
                 label = ""
             rest = text[match.end() :]
-            if not carrier.certain and not self._is_proven(carrier.id, label, rest):
+            if not carrier.certain and not self._is_proven(carrier.proven_by or carrier.id, label, rest):
                 continue
             at_text = groups.get("at")
             level = groups.get("level")

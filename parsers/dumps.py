@@ -33,6 +33,10 @@ _PRINTED = lazy_pattern(
 )
 
 
+_ARGUMENTS = "server_args="
+"""Arguments are joined over their lines by whoever reads them; no line after theirs is quoted text."""
+
+
 def prints_requests(body: str) -> bool:
     """True for a line that prints requests or arguments: what stands in it is quoted."""
     return body[:4] in PRINTED_STARTS and _PRINTED.match(body) is not None
@@ -95,7 +99,7 @@ class PrintedRequests:
         left, depth = self.open.pop(line.label, (0, 0)) if self.open else (0, 0)
         goes_on = left > 0 and not line.has_head
         if not goes_on:
-            if not prints_requests(body):
+            if not prints_requests(body) or body.startswith(_ARGUMENTS):
                 return False
             left, depth = MAX_QUOTED_LINES, 0
         depth += sum(body.count(one) for one in "([{") - sum(body.count(one) for one in ")]}")

@@ -19,6 +19,8 @@ from parsers.times import read_time
 _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
 _DATE = r"\d{4}-\d\d-\d\d"
 _RUST_TARGET = r"(?:\w{1,40}(?:::\w{1,40}){1,6}: (?:(?P<source>[\w./-]{1,200}\.rs:\d{1,6}): )?)?"
+_TAG = r"(?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d{1,4}"
+"""A rank tag of SGLang's own head; people who shorten a log leave it and take the time away."""
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 
 
@@ -76,6 +78,17 @@ HEADS: tuple[HeadRule, ...] = (
         (
             ("[gpu=3] Memory pool end.", "gpu=3", None, "Memory pool end."),
             ("[rank=0] Init nccl begin.", "rank=0", None, "Init nccl begin."),
+        ),
+    ),
+    HeadRule(
+        "ranks",
+        "[",
+        "P",
+        rf"\[(?P<rank>{_TAG}(?: {_TAG}){{0,5}})\](?: |\Z)",
+        True,
+        (
+            ("[TP0] Load weight begin.", "TP0", None, "Load weight begin."),
+            ("[DP1 TP3 EP3] hi", "DP1 TP3 EP3", None, "hi"),
         ),
     ),
     HeadRule(

@@ -55,11 +55,39 @@ _CERTAIN = (
     "Watchdog timeout (self.",
     "Scheduler watchdog timeout (self.",
     "launch_server.py: error:",
-    "usage: launch_server.py",
 )
 """Begins of messages that only an SGLang server prints, and that are no milestones."""
-_NEAR = ("torch", "CUDA", "NCCL", "flashinfer", "triton", "transformers", "safetensors", "hipError")
-"""Words of the libraries beneath SGLang."""
+_NEAR = (
+    "torch",
+    "CUDA",
+    "NCCL",
+    "flashinfer",
+    "triton",
+    "transformers",
+    "safetensors",
+    "hipError",
+    "scheduler is dead",
+    "scheduler died during initialization",
+)
+"""Words of the libraries beneath SGLang, and what a parent says of a rank; programs akin say that too."""
+MAX_PASTED = 400
+"""Lines of a text that is taken for the cut rest of a launch although nothing of SGLang is named in it."""
+_OTHER_ENGINES = (
+    "vllm serve",
+    "vllm/entrypoints",
+    "vllm/v1/",
+    "vllm_omni",
+    "text_generation_",
+    "tensorrt_llm",
+    "lmdeploy",
+    "lightllm",
+    "llama_model_load",
+)
+"""Words of another engine's log: what it says of the libraries beneath is not of an SGLang launch."""
+_OTHER_LABELS = ("EngineCore", "APIServer", "VllmWorker")
+_CLIENTS = ("bench_serving", "bench_one_batch_server", "backend='sglang'", "sglang/lang/")
+"""Words of programs that only send requests to a server."""
+_SERVERS = ("launch_server", "/srt/", "sglang serve", "sglang::")
 DRAFTED = frozenset(
     {
         "distributed-begin",
@@ -91,6 +119,14 @@ class RunBuilder:
     """SGLang is named in a command, a path or an error."""
     is_near: bool = False
     """What SGLang stands on is named: an error in such a text can be the rest of a launch."""
+    is_foreign: bool = False
+    """Another engine is named."""
+    is_client: bool = False
+    """A program is named that only sends requests."""
+    is_server: bool = False
+    """Code or a command of a server is named."""
+    has_command: bool = False
+    """The command line that launches a server was seen."""
     last_line: int = 0
     lines: int = 0
     understood: int = 0
@@ -303,10 +339,13 @@ class RunBuilder:
         """Note what makes a text without any SGLang record likely to be of a launch."""
         if not self.is_certain and ("sglang_router_rs::" in text[:80] or " smg::" in text[:80]):
             self.is_certain = True
-        if not self.is_likely and ("sglang" in text or "launch_server" in text):
+        if not self.is_certain and ("sglang" in text or "launch_server" in text):
             self.is_likely = True
-        if not (self.is_certain or self.is_near) and any(word in text for word in _NEAR):
-            self.is_near = True
+            self.is_client = self.is_client or any(word in text for word in _CLIENTS)
+            self.is_server = self.is_server or any(word in text for word in _SERVERS)
+        if not self.is_certain:
+            self.is_near = self.is_near or any(word in text for word in _NEAR)
+            self.is_foreign = self.is_foreign or any(word in text for word in _OTHER_ENGINES)
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
         ):
@@ -327,6 +366,14 @@ class RunBuilder:
             if argument.name == "model_path" and isinstance(argument.value, str):
                 return argument.value
         return None
+
+    @property
+    def likeness(self) -> int:
+        """How surely a text without any SGLang record is of a launch: 0 for one that is not."""
+        if self.is_likely and not (self.is_client and not self.is_server):
+            return 2 if self.has_errors or self.first_own_at is not None else 0
+        is_other = self.is_foreign or self.is_client or self.label.startswith(_OTHER_LABELS)
+        return int(self.is_near and self.has_errors and not is_other and self.lines <= MAX_PASTED)
 
     def see_rank(self, rank: str, number: int) -> None:
         if rank and rank not in self.ranks and not rank.startswith("Rank "):

@@ -14,7 +14,7 @@ from parsers.careful import CarefulReader
 from parsers.launches import RunBuilder
 from parsers.order import is_newest_first, oldest_first
 from parsers.reader import ByteDecoder, LineCutter, read_blocks
-from parsers.records import ParsedLog, Run
+from parsers.records import Outcome, ParsedLog, Run
 from parsers.runs import build_run
 
 if TYPE_CHECKING:
@@ -220,7 +220,14 @@ class LogReader:
     def _runs(self, is_torn: bool) -> tuple[Run, ...]:
         chosen = self._careful.chosen_builders()
         last_line = max((builder.last_line for builder in chosen), default=0)
-        return tuple(build_run(builder, is_torn and builder.last_line == last_line) for builder in chosen)
+        runs = ((one, build_run(one, is_torn and one.last_line == last_line)) for one in chosen)
+        return tuple(run for builder, run in runs if builder.is_certain or _says_something(builder, run))
+
+
+def _says_something(builder: RunBuilder, run: Run) -> bool:
+    """False for a text that only names SGLang: a list of versions, a help text, an installation."""
+    shown = builder.has_command or builder.request_lines > 0 or bool(run.milestones)
+    return shown or run.outcome is not Outcome.UNKNOWN
 
 
 def read_log(

@@ -75,5 +75,6 @@ def _record() -> regex.Pattern[str]:
     return regex.compile(
         rf"\A([^\n]{{0,{LONGEST}}}?)"
         r"(?:\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
+        r"|\[(?:DP|PP|TP|EP)\d{1,4}(?: [A-Z_]{2,8}\d{1,4}){0,5}\] "
         r"|\[gpu(?:_id)?=\d|INFO:     |Traceback \(most recent call last\):$)"
     )

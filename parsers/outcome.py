@@ -27,6 +27,10 @@ MIN_SERVED_BATCHES = 10
 
 _CLOCK_SLACK = timedelta(seconds=5)
 _ZONE_STEP = timedelta(minutes=15)
+_WHOLE_KILLED = frozenset({"shell-killed", "container-killed", "unit-killed"})
+"""Rules of a whole server that was ended with SIGKILL: it ends itself so when a part failed."""
+MAX_SHOWN = 160
+"""Characters of a message in a reason."""
 _STOP_RULES = frozenset({"sigterm", "job-cancelled", "stop-exception"})
 
 
@@ -84,7 +88,8 @@ def _outcome(
     root = choice.root
     killed = _kill_evidence(candidates, progress, marks, choice)
     if killed is not None:
-        return Outcome.KILLED, f"{killed.message[:160]} (line {abs(killed.first_line)}), and no earlier error"
+        said = f"{_shown(killed.message)} (line {abs(killed.first_line)})"
+        return Outcome.KILLED, f"{said}, and no earlier error"
     if root is not None and root.weight in REQUEST_WEIGHTS and choice.tier > 0 and marks.sigquit is None:
         root = None
     if root is not None and _is_worth_failing(root, choice, progress, marks):
@@ -170,6 +175,8 @@ def _kill_evidence(
             continue
         if marks.stop is not None and one.first_line > marks.stop:
             continue
+        if one.rule in _WHOLE_KILLED and _ended_itself(one.first_line, marks, choice):
+            continue
         if progress.last_batch_line is not None and progress.last_batch_line > one.last_line:
             continue
         if choice.root is None or choice.occurrence is None or choice.tier > LAST_PEER_TIER:
@@ -181,6 +188,15 @@ def _kill_evidence(
         if choice.tier == LAST_PEER_TIER and one.first_line < choice.occurrence.line:
             return one
     return None
+
+
+def _ended_itself(killed_line: int, marks: Marks, choice: Choice) -> bool:
+    """True when the server reported the failure of a part before it was killed: so it ends itself."""
+    if marks.sigquit is not None and marks.sigquit < killed_line:
+        return True
+    if choice.root is None or choice.occurrence is None:
+        return False
+    return choice.root.weight is Weight.WARMUP and choice.occurrence.line < killed_line
 
 
 def _is_worth_failing(root: Candidate, choice: Choice, progress: Progress, marks: Marks) -> bool:
@@ -294,10 +310,18 @@ def _place(progress: Progress, ready: bool) -> str:
 
 
 def _title(root: Candidate) -> str:
-    first = root.message.split("\n", 1)[0][:160]
+    first = _shown(root.message.split("\n", 1)[0])
     if not root.type or first.startswith(root.type):
         return first or "an error"
     return f"{root.type}: {first}" if first else root.type
+
+
+def _shown(message: str) -> str:
+    """The begin of a long message, cut between words where it has any."""
+    if len(message) <= MAX_SHOWN:
+        return message
+    words, _, _ = message[: MAX_SHOWN + 1].rpartition(" ")
+    return f"{words if len(words) > MAX_SHOWN // 2 else message[:MAX_SHOWN]} ..."
 
 
 def _span(earlier: datetime, later: datetime) -> timedelta | None:

@@ -36,7 +36,7 @@ def decode_line(raw: bytes) -> str:
         text = text.replace("\x00", "")
     if "\x1b" in text:
         text = _ansi().sub("", text)
-    elif "[0m" in text:  # colours of a pasted log that lost its escape characters
+    elif "[0m" in text:  # colours of a pasted log whose escape characters are lost, or were shown as ^[
         text = _bare_colour().sub("", text)
     return text
 
@@ -90,4 +90,4 @@ def _ansi() -> regex.Pattern[str]:
 
 @functools.cache
 def _bare_colour() -> regex.Pattern[str]:
-    return regex.compile(r"\[(?:0|[1-9]\d?(?:;\d{1,3}){0,4})m")
+    return regex.compile(r"(?:\^\[)?\[(?:0|[1-9]\d?(?:;\d{1,3}){0,4})m")

@@ -62,12 +62,14 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         Weight.NATIVE,
         ("Assertion `", "Assertion failed"),
         r"(?<![\w./+-])(?P<message>[\w./+-]++(?<=\.(?:cuh?|hip|cc|cpp|c|h|hpp"
-        r"|py)):\d++:.{0,400}?Assertion (?:`[^`']{0,300}['`] failed|failed).*)",
+        r"|py)):\d++:.{0,400}?Assertion (?:`[^`']{0,300}['`] failed|failed).*)"
+        r"|^(?P<message>\w{1,60}\(\): Assertion `[^`']{0,300}['`] failed.*)",
         "/x/native/cuda/Indexing.cu:1500: indexSelectSmallIndex: block: [32,0,0], thread: [63,0,0] "
         "Assertion `srcIndex < srcSelectDimSize` failed.",
         "/x/IndexKernel.hip:94: operator(): block: [0,0,0], thread: [1,0,0] Assertion `index out of "
         "bounds` failed.",
         "python3: /x/lower.cpp:77: run: Assertion `rank > 0' failed.",
+        "operator(): Assertion `count != 0` failed.",
         type="CUDA assert",
     ),
     rule(

@@ -181,3 +181,17 @@ def test_a_rank_in_front_of_the_record_is_no_server_of_its_own() -> None:
     run = read("\n".join(lines) + "\n").run
 
     assert (run.label, run.ranks, run.coverage.lines) == ("", ("TP1", "TP0"), 3)
+
+
+def test_what_compose_says_of_a_container_belongs_to_its_service() -> None:
+    lines = [
+        "api-1  | [2026-02-03 04:05:06] server_args=ServerArgs(model_path='/m/demo', tp_size=1)",
+        "db-1   | ready to accept connections",
+        "api-1  | [2026-02-03 04:05:10] Load weight begin. avail mem=70.50 GB",
+        "api-1 exited with code 137",
+        "db-1 exited with code 0",
+    ]
+
+    run = read("\n".join(lines) + "\n").run
+
+    assert (run.outcome.value, run.coverage.lines, run.last_line) == ("killed", 3, 4)

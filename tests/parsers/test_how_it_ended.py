@@ -50,6 +50,19 @@ TEXTS = [
         + _SIGQUIT,
         Outcome.READY, True, None,
     ),
+    (
+        "the server kills itself once its warm-up failed",
+        _ARGS + "[2026-02-03 04:07:00] Initialization failed. warmup error: Traceback (most recent call last):\n"
+        + '  File "/x/sglang/srt/entrypoints/http_server.py", line 5, in _wait_and_warmup\n'
+        + "AssertionError: res=<Response [503]>\n\nKilled\n",
+        Outcome.FAILED, False, "Response [503]",
+    ),
+    (
+        "the server kills itself once a child failed",
+        _ARGS + _LOAD + _SIGQUIT + "./run.sh: line 9:    41 Killed                  python3 -m sglang.launch_server\n",
+        Outcome.FAILED, False, None,
+    ),
+    ("killed while loading", _ARGS + _LOAD + "Killed\n", Outcome.KILLED, False, None),
     ("SIGTERM before ready", _ARGS + _LOAD + _SIGTERM, Outcome.KILLED, False, None),
     ("the text stops while loading", _ARGS + _LOAD, Outcome.UNKNOWN, False, None),
     ("gone while loading, leftovers cleaned up", _ARGS + _LOAD + _LEAKED, Outcome.KILLED, False, None),
@@ -324,3 +337,13 @@ def test_a_server_that_serves_for_minutes_after_a_scheduler_s_exception_did_not_
     assert outlived.root_error is None
     assert outlived.outcome in ("ready", "running")
     assert ended.outcome == "failed"
+
+
+def test_a_reason_is_cut_between_words() -> None:
+    run = run_of(
+        _ARGS + "Traceback (most recent call last):\n"
+        '  File "/x/sglang/srt/server.py", line 5, in run\n'
+        "ValueError: " + "several words " * 30 + "\n"
+    )
+
+    assert "several words ... (line " in run.reason or "several ... (line " in run.reason

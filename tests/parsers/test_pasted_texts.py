@@ -1,0 +1,111 @@
+"""Texts as people paste them: times taken away, colours as text, broken lines, and logs of other programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from parsers.records import Outcome
+from tests.parsers.launch_text import run_of, runs_of
+
+_COMMAND = "$ python3 -m sglang.launch_server --model-path /m/demo\n"
+_DUMP = """\
+  File "/x/sglang/srt/managers/scheduler.py", line 30, in run_scheduler_process
+    scheduler.event_loop()
+RuntimeError: the demo pool is empty
+"""
+
+
+def test_ranks_are_known_where_the_time_was_taken_away() -> None:
+    run = run_of(
+        "[DP1 TP3 EP3] Load weight begin. avail mem=20.25 GB\n"
+        "[DP1 TP3 EP3] Scheduler hit an exception: Traceback (most recent call last):\n" + _DUMP
+    )
+
+    assert run.ranks == ("DP1 TP3 EP3",)
+    assert run.root_error is not None and (run.root_error.line, run.root_error.rank) == (5, "DP1 TP3 EP3")
+
+
+def test_ranks_are_known_where_every_line_begins_with_one() -> None:
+    run = run_of(
+        "[TP0] Load weight begin. avail mem=20.25 GB\n"
+        "[TP1] Load weight begin. avail mem=20.25 GB\n"
+        "[TP0] Memory pool end. avail mem=4.25 GB\n"
+        "[TP1] Memory pool end. avail mem=4.25 GB\n"
+    )
+
+    assert (run.ranks, run.label, len(run.milestones)) == (("TP0", "TP1"), "", 4)
+
+
+@pytest.mark.parametrize("escape", ["\x1b", "^[", ""])
+def test_colours_that_became_text_are_taken_off(escape: str) -> None:
+    margin = f"{escape}[36m(Worker pid=7){escape}[0m "
+    text = (
+        "[2026-02-03 04:05:06 TP0] Scheduler hit an exception: Traceback (most recent call last):\n" + _DUMP
+    )
+
+    run = run_of("".join(f"{margin}{line}\n" for line in text.splitlines()))
+
+    assert run.carrier == "ray"
+    assert run.root_error is not None and run.root_error.type == "RuntimeError"
+
+
+def test_a_traceback_behind_arguments_in_broken_lines_is_no_part_of_them() -> None:
+    run = run_of(
+        "[2026-02-03 04:05:06] server_args=ServerArgs(model_path='/m/demo', tokenizer_path='/m/demo', ena\n"
+        "ble_demo=False, lora_paths=['a'], nccl_po\n"
+        "rt=None, tp_size=1)\n"
+        "Traceback (most recent call last):\n" + _DUMP
+    )
+
+    assert len(run.server_args) == 6
+    assert run.root_error is not None and run.root_error.line == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("[2026-02-03 04:05:06] Rank 0 scheduler is dead.\n[2026-02-03 04:05:07] Exit code: -9\n", "killed"),
+        ("[2026-02-03 04:05:06] Rank 0 scheduler is dead. Exit code: -9\n", "killed"),
+        ("Rank 2 scheduler died during initialization (exit code: -9).\n", "killed"),
+        ("demo.err.BindError: 5557 is taken\nRank 0 scheduler died during initialization (exit code: -3)\n", "failed"),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_launch_alone_is_a_launch(text: str, outcome: str) -> None:
+    assert run_of(text).outcome.value == outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # another engine's log, with errors of the libraries that both stand on
+        '(EngineCore_0 pid=7) ERROR 02-03 04:05:06 [demo.py:5] RuntimeError: NCCL error: unhandled\n'
+        'Traceback (most recent call last):\n  File "/x/vllm/v1/executor/demo.py", line 5, in main\n'
+        "RuntimeError: CUDA error: invalid argument\n",
+        "2026-02-03T04:05:06.123456Z ERROR text_generation_launcher: Warming up failed\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB\n",
+        "(APIServer pid=7) ERROR 02-03 04:05:06 [demo.py:5] Rank 0 scheduler is dead. Look above.\n",
+        # a program that only sends requests
+        "Namespace(backend='sglang', host='0.0.0.0', port=30000)\nTraceback (most recent call last):\n"
+        '  File "/x/site-packages/sglang/bench_serving.py", line 5, in main\nValueError: no answer\n',
+        # versions, help and installation
+        "PyTorch: 2.9.1+cu130\nsglang: 0.5.18\nvllm: Module Not Found\ntriton: 3.6.0\n",
+        "usage: launch_server.py [-h] --model-path MODEL_PATH\n\noptions:\n  --watchdog-timeout SECONDS\n"
+        "                        The server will crash to prevent hanging after a timeout.\n",
+        "Collecting sglang[all]\nBuilding wheels for collected packages: sgl-kernel\n"
+        "ERROR: Failed building wheel for sgl-kernel\n",
+    ],
+)  # fmt: skip
+def test_a_text_of_another_program_is_no_launch(text: str) -> None:
+    assert runs_of(text) == ()
+
+
+def test_a_command_that_printed_only_warnings_is_a_launch_all_the_same() -> None:
+    run = run_of(_COMMAND + "/x/torch/cuda/__init__.py:61: FutureWarning: the demo package is deprecated.\n")
+
+    assert run.outcome is Outcome.UNKNOWN
+
+
+def test_a_long_training_log_with_an_error_of_its_own_is_no_launch() -> None:
+    steps = "".join(f"step {step}: loss 0.25\n" for step in range(500))
+
+    assert runs_of(steps + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB\n") == ()
