@@ -64,6 +64,13 @@ class CarefulReader:
         """A record goes on in a later physical line, so the next line cannot be read on its own."""
         return bool(self._partial or self._banners or self._held)
 
+    @property
+    def knows_its_servers(self) -> bool:
+        """True while no launch waits for a line that names a library, to show that it is one at all."""
+        return bool(self.sources.by_key) and all(
+            source.current.is_known for source in self.sources.by_key.values()
+        )
+
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
         self.carriers.prove([decode_line(raw[:2000]) for raw in lines])

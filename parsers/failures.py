@@ -120,6 +120,26 @@ class FailureReader:
             self._last_line = number
         return True
 
+    def may_pass_over(self, label: str, number: int, is_headed: bool) -> bool:
+        """True where lines that hold nothing, from this one on, need not be fed one by one."""
+        waiting = (self._pending, self._printed.open, self._warned, self._stacks.open)
+        if any(label in labels for labels in waiting):
+            return False
+        return self._tracebacks.may_pass_over(label, is_headed, number - self._last_line > 1)
+
+    def pass_over(self, label: str, count: int, before_head: int, number: int, at: datetime | None) -> None:
+        """Stands for `count` fed lines that hold nothing.
+
+        `before_head` of them come before the first one with a head, `number` is the last one's, and `at` the
+        last time of their heads.
+        """
+        self._tracebacks.pass_over(label, before_head, before_head < count)
+        if self._tracebacks.done:
+            self._fetch_tracebacks()
+        self._rises += count if self._last_line else count - 1
+        self._last_line = number
+        self._last_at = at or self._last_at
+
     @property
     def launcher_ended(self) -> bool:
         """True once the launching process itself ended with an exception."""

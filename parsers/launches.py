@@ -36,7 +36,7 @@ _SAME_ENGINE = frozenset({"random_seed", "nccl_port", "dist_init_addr", "log_lev
 _ENGINE_GAP_S = 30.0
 _VERSION_BATCHES = 20
 """Batch lines that are looked at for the version; later ones tell nothing new."""
-_CERTAIN = (
+CERTAIN = (
     "Scheduler hit an exception",
     "TokenizerManager hit an exception",
     "DetokenizerManager hit an exception",
@@ -57,7 +57,7 @@ _CERTAIN = (
     "launch_server.py: error:",
 )
 """Begins of messages that only an SGLang server prints, and that are no milestones."""
-_NEAR = (
+NEAR = (
     "torch",
     "CUDA",
     "NCCL",
@@ -72,7 +72,7 @@ _NEAR = (
 """Words of the libraries beneath SGLang, and what a parent says of a rank; programs akin say that too."""
 MAX_PASTED = 400
 """Lines of a text that is taken for the cut rest of a launch although nothing of SGLang is named in it."""
-_OTHER_ENGINES = (
+OTHER_ENGINES = (
     "vllm serve",
     "vllm/entrypoints",
     "vllm/v1/",
@@ -208,14 +208,21 @@ class RunBuilder:
         self.carriers[name] = self.carriers.get(name, 0) + 1
 
     @property
+    def is_known(self) -> bool:
+        """Names of libraries and of other engines tell nothing more of this run."""
+        return self.is_certain or (self.is_near and self.is_foreign)
+
+    @property
     def is_settled(self) -> bool:
         """More regular lines tell nothing of this run but their rows, times and ranks."""
         return self.ordinal > 0 and self.batch_lines >= _VERSION_BATCHES
 
-    def count_lines(self, count: int, first: int, last: int, carriers: tuple[str, ...]) -> None:
-        """Count physical lines that were understood, numbered from `first` to `last` with gaps."""
+    def count_lines(
+        self, count: int, first: int, last: int, carriers: tuple[str, ...], unknown: int = 0
+    ) -> None:
+        """Count physical lines numbered from `first` to `last` with gaps; `unknown`: not understood ones."""
         self.lines += count - 1
-        self.understood += count - 1
+        self.understood += count - 1 - unknown
         self.first_line = min(self.first_line, first)
         name = carriers[0] if carriers else ""
         self.carriers[name] = self.carriers.get(name, 0) + count - 1
@@ -326,7 +333,7 @@ class RunBuilder:
 
     def see_message(self, body: str) -> None:
         """Note a message that only an SGLang server prints."""
-        if not self.has_own_messages and body.startswith(_CERTAIN):
+        if not self.has_own_messages and body.startswith(CERTAIN):
             self.has_own_messages = self.is_certain = True
         self.has_usage_error = self.has_usage_error or is_usage_error(body)
 
@@ -344,8 +351,8 @@ class RunBuilder:
             self.is_client = self.is_client or any(word in text for word in _CLIENTS)
             self.is_server = self.is_server or any(word in text for word in _SERVERS)
         if not self.is_certain:
-            self.is_near = self.is_near or any(word in text for word in _NEAR)
-            self.is_foreign = self.is_foreign or any(word in text for word in _OTHER_ENGINES)
+            self.is_near = self.is_near or any(word in text for word in NEAR)
+            self.is_foreign = self.is_foreign or any(word in text for word in OTHER_ENGINES)
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
         ):

@@ -182,6 +182,27 @@ class TracebackReader:
             block.text.append(text.rstrip()[:2000])
         return True
 
+    def may_pass_over(self, label: str, is_headed: bool, is_after_gap: bool) -> bool:
+        """True where lines that hold nothing can only be counted, or end the traceback that is open."""
+        stack = self.open.get(label)
+        if not stack:
+            return True
+        block = stack[-1]
+        if len(stack) > 1 or block.state is not State.MESSAGE or block.is_group or block.margin:
+            return False
+        return is_headed or is_after_gap or block.is_blank
+
+    def pass_over(self, label: str, before_head: int, has_head: bool) -> None:
+        """Stands for feeding lines that hold nothing: some without a head, and maybe one with a head then."""
+        stack = self.open.get(label)
+        if not stack:
+            return
+        block = stack[-1]
+        block.is_blank = block.is_blank or before_head > 0
+        block.message_lines += before_head
+        if has_head or block.message_lines > MAX_MESSAGE_LINES:
+            self._give_out(stack.pop())
+
     def note(self, label: str, body: str, number: int) -> None:
         """Remembers a line that may introduce the next traceback (``Process Process-2:``)."""
         if len(self.before) > MAX_OPEN * 8:

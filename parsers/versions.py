@@ -219,7 +219,7 @@ def _narrow(wordings: list[WordingSpan], names: frozenset[str], is_complete: boo
             high = _place(wording.last)
             reasons.append(f"'{wording.text.strip()}' until {wording.last}")
     if names & fields.keys():
-        first_name = max((name for name in names if name in fields), key=lambda name: fields[name][0])
+        first_name = max(sorted(names & fields.keys()), key=lambda name: fields[name][0])
         if fields[first_name][0] > low:
             low = fields[first_name][0]
             reasons.append(f"argument {first_name} from {versions[low]}")

@@ -27,7 +27,7 @@ class ReaderEye:
         self._margin = carriers.margin
 
     def prefix(self, line: bytes) -> tuple[bytes, str, tuple[str, ...]] | None:
-        """(carriers' bytes, label, carriers) of a line that is one batch or access record, else None."""
+        """(carriers' bytes, label, carriers) of a line that is one whole record, else None."""
         text = _harmless(line)
         if text is None:
             return None
@@ -38,7 +38,7 @@ class ReaderEye:
             if carried.partial or carried.repeats != 1 or not text.endswith(carried.text):
                 return None
             rest, label, carriers = carried.text, carried.label, carried.names
-        if label in HOST_LABELS or not _is_regular(rest) or len(split_glued(rest)) != 1:
+        if label in HOST_LABELS or not _is_record(rest) or len(split_glued(rest)) != 1:
             return None
         return text[: len(text) - len(rest)].encode(), label, carriers
 
@@ -69,13 +69,10 @@ def _harmless(line: bytes) -> str | None:
     return line.decode("ascii")
 
 
-def _is_regular(rest: str) -> bool:
-    head = parse_head(rest)
-    if head is None or not head.is_bracket or not is_dated(head.at):
-        return False
-    body = rest[head.end :]
-    batch = parse_batch(body)
-    return (batch is not None and batch.complete) or parse_access(body) is not None
+def _is_record(rest: str) -> bool:
+    """A message behind SGLang's own head; one that begins with a bracket may be a carrier's head instead."""
+    head = parse_head(rest) if rest[:1] == "[" else None
+    return head is not None and is_dated(head.at) and head.is_bracket and rest[head.end : head.end + 1] != "["
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,8 +1,8 @@
 """Feeds a block of whole lines: regular lines to the hot lane, the others to the careful lane, in order.
 
-Each launch is told of its regular lines before the next careful line is read, so that both lanes see the
-same launch at the same line. Where a launch is not certain yet, or a record is still open, regular lines go
-through the careful lane too.
+Quiet lines, which hold nothing, are only counted. Each launch is told of its regular and quiet lines before
+the next careful line is read, so that both lanes see the same launch at the same line. Where a launch is not
+certain yet, or a record is still open, these lines go through the careful lane too.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from parsers.blocks import OnBatches, OnRequests
 from parsers.careful import CarefulReader
 from parsers.hot.columns import ColumnMaker
 from parsers.hot.eye import ReaderEye
-from parsers.hot.heads import Prefix
 from parsers.hot.lane import HotBlock, HotLane
+from parsers.hot.quiet import may_stand_bare, quiet_lines
 from parsers.hot.words import Mask, Places
 from parsers.launches import RunBuilder
 from parsers.sources import Source
 
 _EPOCH = datetime(1970, 1, 1)
 _ACTOR = " pid="
+_LEAST_SHARE = 0.1
+"""Share of a block that must be no regular lines for quiet ones to be looked for."""
 TakeLine = Callable[[int, bytes], None]
 """Takes a physical line (number, bytes without its end) through the careful lane."""
 
@@ -55,7 +57,8 @@ class HotFeeder:
         while start < stop:
             found = self.lane.take(block, ReaderEye(careful.carriers), start, stop)
             self._leave_first_of_each_rank(found)
-            work = _BlockWork(self.lane, found, block, first_line + count, careful, take_line)
+            quiet = self._find_quiet(found, block, careful)
+            work = _BlockWork(self.lane, found, block, first_line + count, careful, take_line, quiet)
             work.run()
             work.give(on_batches, on_requests)
             count += found.starts.size
@@ -75,17 +78,55 @@ class HotFeeder:
                     self._met.add(key)
                     found.is_batch[group.rows[int(np.argmax(pairs == pair))]] = False
 
+    def _find_quiet(self, found: HotBlock, block: bytes, careful: CarefulReader) -> _Quiet:
+        left = ~(found.is_batch | found.is_request)
+        with_libraries = not careful.knows_its_servers
+        is_own = self.own_heads(found)
+        if int((found.ends - found.starts)[left].sum()) >= _LEAST_SHARE * (found.stop - int(found.starts[0])):
+            bare = may_stand_bare(careful.carriers)
+            left &= quiet_lines(with_libraries).find(block, found, is_own, bare)
+        else:
+            left[:] = False
+        return _Quiet(left, left & (found.ends > found.starts), left & is_own, with_libraries)
+
+    def own_heads(self, found: HotBlock) -> Mask:
+        """True for lines whose head tells no more than a time and a rank."""
+        heads = self.lane.heads
+        plain = [text == b"]" or bool(rank) for text, rank in zip(heads.tags.texts, heads.ranks, strict=True)]
+        own: Mask = found.heads.has_head & np.array([*plain, False], dtype=np.bool_)[found.heads.tags]
+        return own
+
+
+@dataclass(slots=True)
+class _Quiet:
+    """A block's quiet lines."""
+
+    is_quiet: Mask
+    is_told: Mask
+    """Those that are not empty: the failure model counts them."""
+    is_headed: Mask
+    """Those with SGLang's own head."""
+    with_libraries: bool
+    """They name no library beneath SGLang either."""
+
 
 @dataclass(slots=True)
 class _Stream:
-    """The regular lines of one block that stand behind one prefix, as indexes of lines in the block."""
+    """The taken lines of one block with one label and the same carriers, as indexes of lines in the block."""
 
-    prefix: Prefix
+    label: str
+    carriers: tuple[str, ...]
     rows: Places
+    own_rows: Places
+    """Those of them with SGLang's own head: batch and access lines, and quiet ones."""
+    told_rows: Places
+    """Quiet lines that are not empty."""
+    headed_rows: Places
+    """Quiet lines with SGLang's own head."""
     batch_rows: Places
-    """Those of them that are batch lines."""
+    """Batch lines."""
     work_rows: Places
-    """Those of them that are served requests."""
+    """Served requests."""
     ranks: set[str]
 
 
@@ -103,6 +144,7 @@ class _BlockWork:
     first_line: int
     careful: CarefulReader
     take_line: TakeLine
+    quiet: _Quiet
     owners: list[RunBuilder] = field(default_factory=list)
     owner_of: NDArray[np.int16] = field(init=False)
     """Place among the owners of the launch that was told of a line; -1 where none was."""
@@ -110,31 +152,32 @@ class _BlockWork:
 
     def __post_init__(self) -> None:
         self.owner_of = np.full(self.found.starts.size, -1, dtype=np.int16)
-        self.streams = _streams(self.lane, self.found)
+        self.streams = _streams(self.lane, self.found, self.quiet)
 
     def run(self) -> None:
         """Read all lines, in their order."""
         count = self.found.starts.size
         position = 0
-        for row in np.flatnonzero(~(self.found.is_batch | self.found.is_request)).tolist():
+        is_taken = self.found.is_batch | self.found.is_request | self.quiet.is_quiet
+        for row in np.flatnonzero(~is_taken).tolist():
             if row < position:
                 continue
             if row > position:
-                self._note_regular(position, row)
+                self._note_taken(position, row)
             self._take_careful(row)
             position = row + 1
             while self.careful.is_inside_record and position < count:
                 self._take_careful(position)
                 position += 1
-        self._note_regular(position, count)
+        self._note_taken(position, count)
 
     def _take_careful(self, row: int) -> None:
         starts = self.found.starts
         stop = int(starts[row + 1]) if row + 1 < starts.size else self.found.stop
         self.take_line(self.first_line + row, self.block[starts[row] : stop - 1])
 
-    def _note_regular(self, first: int, stop: int) -> None:
-        """Tell the launches of the regular lines from row `first` up to row `stop`."""
+    def _note_taken(self, first: int, stop: int) -> None:
+        """Tell the launches of the taken lines from row `first` up to row `stop`."""
         spans = self._spans(first, stop)
         while spans and not all(self._is_settled(*span) for span in spans):
             row = min(int(stream.rows[low]) for stream, low, _ in spans)
@@ -152,59 +195,87 @@ class _BlockWork:
         return [span for span in spans if span[2] > span[1]]
 
     def _source(self, stream: _Stream, number: int) -> Source:
-        return self.careful.sources.of(stream.prefix.label, number, stream.prefix.carriers)
+        return self.careful.sources.of(stream.label, number, stream.carriers)
 
     def _is_settled(self, stream: _Stream, low: int, high: int) -> bool:
-        """True when it is certain to which launch these rows belong."""
-        source = self._source(stream, self.first_line + int(stream.rows[low]))
-        if not source.current.is_settled:
+        """True when it is certain to which launch these rows belong, and one by one they tell no more."""
+        first, stop = int(stream.rows[low]), int(stream.rows[high - 1]) + 1
+        source = self._source(stream, self.first_line + first)
+        told, own = _within(stream.told_rows, first, stop), _within(stream.own_rows, first, stop)
+        if told.size and not self._is_passed_over(stream, source.current, int(told[0])):
             return False
-        label = stream.prefix.label
-        if _ACTOR not in label:
+        has_regular = own.size > _within(stream.headed_rows, first, stop).size
+        if has_regular and not source.current.is_settled:
+            return False
+        if _ACTOR not in stream.label:
             return True
-        tags = self.found.heads.tags[self._batch_rows(stream, low, high)]
-        ranks = {self.lane.heads.ranks[tag] for tag in np.unique(tags).tolist()}
-        return all(source.rank_owner.get(rank) == label for rank in ranks if rank)
+        ranks = {self.lane.heads.ranks[tag] for tag in np.unique(self.found.heads.tags[own]).tolist()}
+        return all(source.rank_owner.get(rank) == stream.label for rank in ranks if rank)
 
-    def _batch_rows(self, stream: _Stream, low: int, high: int) -> Places:
-        """The batch lines among a stream's rows from place `low` up to `high`."""
-        first, stop = _places(stream.batch_rows, int(stream.rows[low]), int(stream.rows[high - 1]) + 1)
-        return stream.batch_rows[first:stop]
+    def _is_passed_over(self, stream: _Stream, builder: RunBuilder, row: int) -> bool:
+        """True when quiet lines from `row` on change nothing of their launch but its counts."""
+        if builder.died_early or (stream.ranks and not builder.ordinal):
+            return False
+        if not (self.quiet.with_libraries or builder.is_known):
+            return False
+        is_headed = bool(self.quiet.is_headed[row])
+        return builder.failures.may_pass_over(stream.label, self.first_line + row, is_headed)
 
     def _note_span(self, stream: _Stream, low: int, high: int) -> None:
         first, last = int(stream.rows[low]), int(stream.rows[high - 1])
-        first_line, at = self.first_line, self.found.heads.at
-        source = self._source(stream, first_line + first)
+        first_line, last_line = self.first_line + first, self.first_line + last
+        source = self._source(stream, first_line)
         builder = source.current
-        builder.count_lines(high - low, first_line + first, first_line + last, stream.prefix.carriers)
-        builder.see_time(_time(at[first]), True)
-        builder.see_time(_time(at[last]), True)
-        batches = self._batch_rows(stream, low, high)
-        if batches.size:
-            last_batch = int(batches[-1])
-            builder.see_batches(
-                batches.size, first_line + int(batches[0]), first_line + last_batch, _time(at[last_batch])
-            )
-            if not stream.ranks <= builder.ranks.keys():
-                self._note_ranks(batches, builder)
-        builder.request_lines += high - low - batches.size
-        begin, end = _places(stream.work_rows, first, last + 1)
-        if end > begin:
-            builder.last_good_request_line = first_line + int(stream.work_rows[end - 1])
-        source.has_bracket_heads = True
+        told = _within(stream.told_rows, first, last + 1)
+        headed = _within(stream.headed_rows, first, last + 1)
+        builder.count_lines(high - low, first_line, last_line, stream.carriers, told.size - headed.size)
+        own = _within(stream.own_rows, first, last + 1)
+        if own.size:
+            self._note_own(stream, own, builder)
+            source.has_bracket_heads = True
+        if told.size:
+            self._pass_over(stream, told, headed, builder)
         source.orphan_head = None
         self.careful.sources.note(source)
+        if own.size > headed.size:
+            self._note_regular(stream, first, last, own.size - headed.size, builder)
+            if len(self.streams) == 1:
+                self.owner_of[first : last + 1] = len(self.owners) - 1
+            else:
+                self.owner_of[stream.rows[low:high]] = len(self.owners) - 1
+
+    def _note_own(self, stream: _Stream, own: Places, builder: RunBuilder) -> None:
+        """Note the times and ranks of lines with SGLang's own head."""
+        at = self.found.heads.at
+        builder.see_time(_time(at[own[0]]), True)
+        builder.see_time(_time(at[own[-1]]), True)
+        if not stream.ranks <= builder.ranks.keys():
+            self._note_ranks(own, builder)
+
+    def _note_regular(self, stream: _Stream, first: int, last: int, count: int, builder: RunBuilder) -> None:
+        """Note the batch and access lines, and that their rows are this launch's."""
+        batches = _within(stream.batch_rows, first, last + 1)
+        if batches.size:
+            begin, end = int(batches[0]), int(batches[-1])
+            at = _time(self.found.heads.at[end])
+            builder.see_batches(batches.size, self.first_line + begin, self.first_line + end, at)
+        builder.request_lines += count - batches.size
+        works = _within(stream.work_rows, first, last + 1)
+        if works.size:
+            builder.last_good_request_line = self.first_line + int(works[-1])
         if not self.owners or self.owners[-1] is not builder:
             self.owners.append(builder)
-        if len(self.streams) == 1:
-            self.owner_of[first : last + 1] = len(self.owners) - 1
-        else:
-            self.owner_of[stream.rows[low:high]] = len(self.owners) - 1
 
-    def _note_ranks(self, batches: Places, builder: RunBuilder) -> None:
-        present, first = np.unique(self.found.heads.tags[batches], return_index=True)
+    def _note_ranks(self, own: Places, builder: RunBuilder) -> None:
+        present, first = np.unique(self.found.heads.tags[own], return_index=True)
         for place, tag in sorted(zip(first.tolist(), present.tolist(), strict=True)):
-            builder.see_rank(self.lane.heads.ranks[tag] or "", self.first_line + int(batches[place]))
+            builder.see_rank(self.lane.heads.ranks[tag] or "", self.first_line + int(own[place]))
+
+    def _pass_over(self, stream: _Stream, told: Places, headed: Places, builder: RunBuilder) -> None:
+        before_head = int(told.searchsorted(headed[0])) if headed.size else told.size
+        at = _time(self.found.heads.at[headed[-1]]) if headed.size else None
+        last = self.first_line + int(told[-1])
+        builder.failures.pass_over(stream.label, told.size, before_head, last, at)
 
     def give(self, on_batches: OnBatches | None, on_requests: OnRequests | None) -> None:
         """Give out the rows that the launches were told of, behind those that wait in the launches."""
@@ -227,33 +298,44 @@ class _BlockWork:
 
 def _places(rows: Places, first: int, stop: int) -> tuple[int, int]:
     """Where the rows from `first` up to `stop` begin and end."""
-    low, high = np.searchsorted(rows, (first, stop))
-    return int(low), int(high)
+    return int(rows.searchsorted(first)), int(rows.searchsorted(stop))
+
+
+def _within(rows: Places, first: int, stop: int) -> Places:
+    """The rows from `first` up to `stop`."""
+    return rows[rows.searchsorted(first) : rows.searchsorted(stop)]
 
 
 def _time(at: np.int64) -> datetime:
     return _EPOCH + timedelta(microseconds=int(at))
 
 
-def _streams(lane: HotLane, found: HotBlock) -> list[_Stream]:
-    """The block's regular lines by prefix, batch and access lines together in line order."""
+def _streams(lane: HotLane, found: HotBlock, quiet: _Quiet) -> list[_Stream]:
+    """The block's taken lines by label and carriers, lines of all kinds together in line order."""
     is_work: Mask = np.zeros(found.starts.size, dtype=np.bool_)
     if found.requests.rows.size:
         works = np.array([line.is_work for line in lane.access.lines], dtype=np.bool_)
         is_work[found.requests.rows] = works[found.requests.tails]
     is_regular = found.is_batch | found.is_request
-    prefixes = found.heads.prefixes
-    present = np.flatnonzero(np.bincount(prefixes[is_regular])).tolist()
+    is_taken = is_regular | quiet.is_quiet
+    keys = [(prefix.label, prefix.carriers) for prefix in lane.heads.prefixes]
+    keys.append(("", ()))  # of lines without a head: prefix -1
+    distinct = list(dict.fromkeys(keys))
+    groups = np.array([distinct.index(key) for key in keys], dtype=np.int16)[found.heads.prefixes]
+    present = np.flatnonzero(np.bincount(groups[is_taken])).tolist()
     streams = []
     for index in present:
-        is_here = is_regular if len(present) == 1 else is_regular & (prefixes == index)
-        batch_rows = np.flatnonzero(is_here & found.is_batch)
-        tags = np.flatnonzero(np.bincount(found.heads.tags[batch_rows])).tolist()
+        is_here = is_taken if len(present) == 1 else is_taken & (groups == index)
+        own_rows = np.flatnonzero(is_here & (is_regular | quiet.is_headed))
+        tags = np.flatnonzero(np.bincount(found.heads.tags[own_rows])).tolist()
         streams.append(
             _Stream(
-                lane.heads.prefixes[index],
+                *distinct[index],
                 np.flatnonzero(is_here),
-                batch_rows,
+                own_rows,
+                np.flatnonzero(is_here & quiet.is_told),
+                np.flatnonzero(is_here & quiet.is_headed),
+                np.flatnonzero(is_here & found.is_batch),
                 np.flatnonzero(is_here & is_work),
                 {lane.heads.ranks[tag] or "" for tag in tags} - {""},
             )

@@ -26,7 +26,12 @@ _MOST_PREFIX_TRIALS = 512
 _MOST_LINES = 120_000
 _SHORTEST = 40
 """Bytes of a regular line, at least."""
-_NEEDLES = (b"] Decode batch", b"] Prefill batch", b"] INFO:     ")
+_NEEDLE = b"[20"
+"""Begin of a record's time."""
+_FAR = 300
+"""Bytes of a line in which it must stand."""
+_MANY = 1000
+"""Lines that are looked at one by one."""
 
 
 class CarefulEye(Protocol):
@@ -72,6 +77,8 @@ class RequestRows:
 class HotBlock:
     """A block's lines, cut, with what was taken from them."""
 
+    text: Text
+    """The block's bytes, until the next block is taken."""
     starts: Places
     ends: Places
     """Without the line's end and one ``\\r`` before it."""
@@ -127,7 +134,7 @@ class HotLane:
         for group in taken:
             is_batch[group.rows] = True
         is_request[requests.rows] = True
-        return HotBlock(starts, ends, stop, heads, taken, requests, is_batch, is_request)
+        return HotBlock(text, starts, ends, stop, heads, taken, requests, is_batch, is_request)
 
     def _is_read(self, heads: HeadLines, is_right: Callable[[str | None], bool]) -> Mask:
         """Lines with a head and a right rank."""
@@ -162,11 +169,13 @@ class HotLane:
         """Show unknown lines that may be regular to the careful parser; the rows that taught a prefix."""
         learned: list[int] = []
         trials = 0
-        unknown = unknown[ends[unknown] - starts[unknown] >= _SHORTEST]
-        while unknown.size:
-            row, unknown = int(unknown[0]), unknown[1:]
+        tried = unknown[ends[unknown] - starts[unknown] >= _SHORTEST]
+        if tried.size > _MANY:
+            tried = np.intersect1d(tried, _rows_with_times(text, starts, int(ends[-1])))
+        while tried.size:
+            row, tried = int(tried[0]), tried[1:]
             line = block[starts[row] : min(ends[row], starts[row] + 4000)]
-            if not any(needle in line for needle in _NEEDLES):
+            if line.find(_NEEDLE, 0, _FAR) < 0:
                 continue
             carried = eye.prefix(line)
             if carried is None or not self.heads.add_prefix(*carried):
@@ -176,8 +185,9 @@ class HotLane:
                     break
                 continue
             learned.append(row)
-            prefixes[unknown] = self.heads.find_prefixes(text, starts[unknown])
             unknown = unknown[prefixes[unknown] < 0]
+            prefixes[unknown] = self.heads.find_prefixes(text, starts[unknown])
+            tried = tried[prefixes[tried] < 0]
         return learned
 
     def _learn_tags(self, text: Text, lines: HeadLines, eye: CarefulEye) -> None:
@@ -249,6 +259,14 @@ def _cut(text: Text, block: bytes, stops: Places, start: int) -> tuple[Places, P
     if block.find(b"\r", start, stop) >= 0:
         stops = stops - ((text.raw[np.maximum(stops - 1, 0)] == 13) & (stops > starts))
     return starts, stops, stop
+
+
+def _rows_with_times(text: Text, starts: Places, stop: int) -> Places:
+    """Lines in which `_NEEDLE` stands."""
+    brackets = np.flatnonzero(text.raw[:stop] == _NEEDLE[0])
+    brackets = brackets[(text.raw[brackets + 1] == _NEEDLE[1]) & (text.raw[brackets + 2] == _NEEDLE[2])]
+    rows: Places = np.searchsorted(starts, brackets, "right") - 1
+    return rows
 
 
 def _run(

@@ -288,6 +288,49 @@ def _two_servers(before: tuple[str, str]) -> Callable[[int], bytes]:
     return make
 
 
+_FAILING: tuple[tuple[str, ...], ...] = (
+    ("words without a head 12",),
+    ("other words, a=1", "and more of them", "and a third line"),
+    ("",),
+    ("", ""),
+    *[("{head}words behind a head",)] * 2,
+    ("{head}Warning: demo is deprecated",),
+    ("/opt/demo/a.py:3: FutureWarning: old", "  import old"),
+    ("Fatal Python error: Segmentation fault", "", "Thread 0x7f (most recent call first):", "not a frame"),
+    ("terminate called after throwing an instance of 'std::runtime_error'", "  what():  no more"),
+    ("{head}Receive: obj=GenerateReqInput(text=['a',", "words inside", "])"),
+    ("RuntimeError: outside of any traceback",),
+    ("torch and CUDA are named",),
+    ("Process SpawnProcess-1:",),
+    ("Traceback (most recent call last):", '  File "/opt/sglang/a.py", line 1, in f', "    f(x)", "KeyError: 'x'"),
+    ("{head}Scheduler hit an exception: Traceback (most recent call last):", *_TRACEBACK[1:]),
+    ("{head}Scheduler hit an exception: Traceback (most recent call last):", *_TRACEBACK[1:3]),
+    (*_TRACEBACK[:2], "", "During handling of the above exception, another exception occurred:", ""),
+    ("[rank1]: Traceback (most recent call last):", '[rank1]:   File "/a/b.py", line 4, in g', "[rank1]: OSError"),
+    *[tuple(f"plain line {number}" for number in range(100))] * 2,
+    ("  + Exception Group Traceback (most recent call last):", '  |   File "/a/b.py", line 4, in g', "  | E: x"),
+    ("== SGLang ==",),
+)
+
+
+def _failing(seed: int, launches_first: bool = True) -> bytes:
+    """Lines that hold nothing between errors of all kinds."""
+    log = LogText(seed, ranks=2)
+    if launches_first:
+        log.launch()
+    for turn in range(400):
+        for line in log.random.choice(_FAILING):
+            log.add(line.replace("{head}", log.head(log.random.choice(log.tags))))
+        if turn % 100 == 90:
+            log.launch()
+            log.serve(30)
+    return log.text()
+
+
+def _failing_first(seed: int) -> bytes:
+    return _failing(seed, False)
+
+
 KINDS: dict[str, Callable[[int], bytes]] = {
     "plain": _plain,
     "ranks": _ranks,
@@ -302,6 +345,8 @@ KINDS: dict[str, Callable[[int], bytes]] = {
     "crlf": _crlf,
     "launches": _launches,
     "truncated": _truncated,
+    "failing": _failing,
+    "failing before its launch": _failing_first,
     "docker": _carried(lambda number, seed: "sglang-1  | "),
     "slurm": _carried(lambda number, seed: "0: "),
     "ray": _carried(lambda number, seed: "(ServeReplica:llm pid=21833, ip=10.0.4.17) "),
