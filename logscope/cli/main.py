@@ -58,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _answer(words)
         sys.stdout.flush()
         return code
+    except KeyboardInterrupt:
+        _complain("interrupted", "the store is as it was")
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
@@ -90,9 +93,6 @@ def _run_command(name: str, words: list[str]) -> int:
         return int(module.run(parser.parse_args(words)))
     except LogScopeError as error:
         return _complain(error.message, error.hint)
-    except KeyboardInterrupt:
-        _complain("interrupted", "the store is as it was")
-        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         raise
     except Exception:  # a fault of the program: shown whole, and never taken for the answer 'no' (1)

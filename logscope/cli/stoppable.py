@@ -9,6 +9,9 @@ from typing import TypeVar
 Answer = TypeVar("Answer")
 Stop = Callable[[], None]
 
+STOP_AGAIN = 0.02
+"""Seconds after which work that has not ended is told to stop once more."""
+
 
 def stoppable(ask: Callable[[Callable[[Stop], None]], Answer]) -> Answer:
     """The answer of `ask`, which is given a function to hand its stop function to.
@@ -28,13 +31,15 @@ def stoppable(ask: Callable[[Callable[[Stop], None]], Answer]) -> Answer:
             done.set()
 
     done = threading.Event()  # Python 3.11 takes a thread for ended when its join is interrupted
-    threading.Thread(target=work, name="query").start()
+    thread = threading.Thread(target=work, name="query", daemon=True)
     try:
+        thread.start()
         done.wait()
     except KeyboardInterrupt:
-        for stop in stops:
-            stop()
-        done.wait()
+        # A stop is lost while the store is still being opened, so it is said again until the work ends.
+        while thread.ident is not None and not done.wait(STOP_AGAIN):
+            for stop in stops:
+                stop()
         raise
     if troubles:
         raise troubles[0]

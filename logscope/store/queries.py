@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ def user_query(
         if database.path is not None:
             _lock_down(connection)
         if started is not None:
-            started(connection.interrupt)
+            started(_stop_of(connection))
         _one_statement(sql)
         return _run(connection, sql, parameters, limit)
 
@@ -81,11 +82,22 @@ def export_query(
         if database.path is not None:
             _lock_down(connection, writes_to=path.absolute())
         if started is not None:
-            started(connection.interrupt)
+            started(_stop_of(connection))
         place = str(path.absolute()).replace("'", "''")
         bare = sql.strip().rstrip(";")
         counted = _run(connection, f"COPY ({bare}\n) TO '{place}' ({COPY_OPTIONS[chosen]})", (), 1)
     return int(counted.rows[0][0])
+
+
+def _stop_of(connection: DuckDBPyConnection) -> Callable[[], None]:
+    """Stops what the connection is doing; nothing when it is closed already."""
+    from logscope.store.engine import engine as duckdb
+
+    def stop() -> None:
+        with suppress(duckdb.ConnectionException):
+            connection.interrupt()
+
+    return stop
 
 
 def _lock_down(connection: DuckDBPyConnection, writes_to: Path | None = None) -> None:

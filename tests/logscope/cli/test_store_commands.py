@@ -229,7 +229,11 @@ def test_ctrl_c_stops_a_query(db: Path) -> None:
     ) as asking:
         time.sleep(2.0)
         asking.send_signal(signal.SIGINT)
-        _, err = asking.communicate(timeout=30)
+        try:
+            _, err = asking.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            asking.kill()
+            raise
 
     assert asking.returncode == 130
     assert err.startswith("logscope: interrupted")
