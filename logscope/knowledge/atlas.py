@@ -166,9 +166,9 @@ def _text(entry: Mapping[str, Json], key: str, where: str) -> str:
 
 
 def _texts(entry: Mapping[str, Json], key: str, where: str, needed: bool = False) -> tuple[str, ...]:
-    value = entry.get(key)
-    if value is None and not needed:  # of a rule's twenty keys most are left out
+    if key not in entry and not needed:  # of a rule's twenty keys most are left out
         return ()
+    value = entry.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise SourceError(f"{where}: {key!r} is no list of texts")
     if needed and not value:
@@ -177,9 +177,7 @@ def _texts(entry: Mapping[str, Json], key: str, where: str, needed: bool = False
 
 
 def _lists(entry: Mapping[str, Json], key: str, width: int, where: str) -> list[list[str]]:
-    value = entry.get(key)
-    if value is None:
-        return []
+    value = entry.get(key, [])
     if not isinstance(value, list):
         raise SourceError(f"{where}: {key!r} is no list")
     rows = []

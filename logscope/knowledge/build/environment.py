@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from logscope.knowledge.build.facts import EnvUse
-from logscope.knowledge.build.reads import ENV_NAME, dotted, env_read, literal_repr
+from logscope.knowledge.build.reads import ENV_NAME, STRING_METHODS, dotted, env_read, literal_repr
+from logscope.knowledge.build.walk import Nodes
 
 
-def env_uses(nodes: Iterable[ast.AST], constants: dict[str, ast.expr]) -> list[EnvUse]:
+def env_uses(nodes: Nodes, constants: dict[str, ast.expr]) -> list[EnvUse]:
     """The distinct uses in a file, in a fixed order."""
     found: dict[EnvUse, None] = {}
-    for node in nodes:
+    for node in _candidates(nodes):
         for use in _uses(node, constants):
             found[use] = None
     return sorted(found, key=lambda use: (use.name, use.action, use.default or "", use.kind))
+
+
+def _candidates(nodes: Nodes) -> Iterator[ast.AST]:
+    """Nodes that can name a variable by their looks; most calls and attributes cannot."""
+    yield from (node for node in nodes.of(ast.Call) if _may_use(node.func))
+    yield from nodes.of(ast.Assign, ast.AnnAssign, ast.Subscript, ast.Compare)
+    for node in nodes.of(ast.Attribute):
+        if node.attr == "value" or (node.value.__class__ is ast.Name and node.value.id == "envs"):
+            yield node
+
+
+_READING_METHODS = STRING_METHODS | {"get", "is_set", "get_set_value_or", "set", "setdefault"}
+
+
+def _may_use(func: ast.expr) -> bool:
+    if func.__class__ is ast.Attribute:
+        name: str = func.attr
+        return name in _READING_METHODS or "env" in name.lower()
+    return func.__class__ is not ast.Name or "env" in func.id.lower()
 
 
 def _uses(node: ast.AST, constants: dict[str, ast.expr]) -> Iterable[EnvUse]:
@@ -81,28 +101,24 @@ def _declared(name: str, call: ast.Call) -> Iterable[EnvUse]:
         yield EnvUse(name, "declared", literal_repr(given), kind)
 
 
-def renamed_env(nodes: Iterable[ast.AST]) -> list[tuple[str, str, str]]:
+def renamed_env(nodes: Nodes) -> list[tuple[str, str, str]]:
     """(one name, the other, ``inverted`` or '') from code that says a variable is deprecated.
 
     Which of the two is the older differs by release: whoever knows what is declared puts them in order.
     """
     found: dict[tuple[str, str, str], None] = {}
-    for node in nodes:
-        if isinstance(node, ast.Call) and "deprecated" in dotted(node.func).lower():
+    for node in nodes.of(ast.Call):
+        if "deprecated" in dotted(node.func).lower():
             names = _env_names([*node.args, *(one.value for one in node.keywords)])
             if len(names) == 2:
                 found[names[0], names[1], ""] = None
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if (
-                    isinstance(value, ast.Call)
-                    and "deprecated" in dotted(value.func).lower()
-                    and key is not None
-                ):
-                    names = _env_names([key, *value.args, *(one.value for one in value.keywords)])
-                    how = "inverted" if any("invert" in dotted(one.value) for one in value.keywords) else ""
-                    if len(names) == 2:
-                        found[names[1], names[0], how] = None
+    for table in nodes.of(ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(value, ast.Call) and "deprecated" in dotted(value.func).lower() and key is not None:
+                names = _env_names([key, *value.args, *(one.value for one in value.keywords)])
+                how = "inverted" if any("invert" in dotted(one.value) for one in value.keywords) else ""
+                if len(names) == 2:
+                    found[names[1], names[0], how] = None
     return sorted(found)
 
 

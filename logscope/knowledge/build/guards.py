@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from logscope.knowledge.build.reads import arg_read, dotted, env_read, literal_repr
 from logscope.knowledge.build.templates import Flow
+from logscope.knowledge.build.walk import nodes_of
 
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
@@ -127,7 +128,7 @@ def _compared(node: ast.Compare, fires: bool, enough: bool, scope: Scope) -> Ite
 
 
 def _used(node: ast.expr, scope: Scope) -> Iterator[Atom]:
-    for inner in ast.walk(node):
+    for inner in nodes_of(node):
         if isinstance(inner, ast.expr):
             read = _read(inner, "uses", "", False, scope)
             if read is not None and (read.kind != "name"):

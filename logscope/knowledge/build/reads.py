@@ -9,7 +9,7 @@ from parsers.lazy_dataclass import dataclass
 
 ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}\Z")
 _ENV_HELPER = re.compile(r"env", re.IGNORECASE)
-_STRINGS = frozenset({"lower", "upper", "strip", "split", "rstrip", "lstrip", "casefold"})
+STRING_METHODS = frozenset({"lower", "upper", "strip", "split", "rstrip", "lstrip", "casefold"})
 _CASTS = {"bool": "bool", "int": "int", "float": "float", "str": "str"}
 _ROOTS = frozenset({"cfg", "args", "sa", "view", "server_args", "config_view", "resolved"})
 
@@ -39,9 +39,22 @@ def literal_repr(node: ast.expr | None) -> str | None:
     if node is None:
         return None
     try:
-        return repr(ast.literal_eval(node))
+        return shown(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return "<computed>"
+
+
+def shown(value: object) -> str:
+    """As `repr`, with sets in a fixed order: their own differs from one process to the next."""
+    if isinstance(value, set | frozenset) and value:
+        return "{" + ", ".join(sorted(map(shown, value))) + "}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(shown, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(shown, value)) + (",)" if len(value) == 1 else ")")
+    return repr(value)
 
 
 def env_read(node: ast.expr, constants: dict[str, ast.expr]) -> EnvRead | None:
@@ -61,7 +74,7 @@ def env_read(node: ast.expr, constants: dict[str, ast.expr]) -> EnvRead | None:
 def _called(node: ast.Call, constants: dict[str, ast.expr]) -> EnvRead | None:
     func = node.func
     if isinstance(func, ast.Attribute):
-        if func.attr in _STRINGS:
+        if func.attr in STRING_METHODS:
             return env_read(func.value, constants)
         if func.attr in ("get", "is_set", "get_set_value_or"):
             inner = env_read(func.value, constants)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import pickle
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from logscope.knowledge.build.arguments import ArgumentTable, read_arguments
 from logscope.knowledge.build.facts import EnvUse, FileFacts, Helper, Site
 from logscope.knowledge.build.guards import Atom
-from logscope.knowledge.build.scan import SCANNER, is_server, mentions, scan_file, scan_helped
+from logscope.knowledge.build.scan import SCANNER, is_server, scan_file, scan_helped
 from logscope.knowledge.build.sources import SourceTree
 from logscope.knowledge.build.writes import is_resolution
 from parsers.lazy_dataclass import dataclass, field, replace
@@ -54,8 +55,7 @@ class FileCache:
         return self._held("helped", path, text, tuple(helpers.values()))
 
     def _held(self, what: str, path: str, text: str, helpers: tuple[Helper, ...]) -> FileFacts:
-        key = hashlib.sha1(f"{SCANNER}|{what}|{path}|{helpers!r}|".encode() + text.encode("utf-8", "replace"))
-        place = self.folder / key.hexdigest()[:2] / key.hexdigest() if self.folder else None
+        place = None if self.folder is None else self._place(self.folder, f"{what}|{path}|{helpers!r}", text)
         if place is not None and place.exists():
             return _loaded(place)
         if what == "all":
@@ -67,6 +67,10 @@ class FileCache:
             place.write_bytes(pickle.dumps(facts))
         return facts
 
+    def _place(self, folder: Path, what: str, text: str) -> Path:
+        key = hashlib.sha1(f"{SCANNER}|{what}|".encode() + text.encode("utf-8", "replace")).hexdigest()
+        return folder / key[:2] / key
+
 
 def _loaded(place: Path) -> FileFacts:
     held: FileFacts = pickle.loads(place.read_bytes())
@@ -75,11 +79,21 @@ def _loaded(place: Path) -> FileFacts:
 
 def read_release(tree: SourceTree, cache: FileCache) -> ReleaseFacts:
     """The facts of one release."""
+    was_enabled = gc.isenabled()
+    gc.disable()  # a syntax tree has no cycles, and looking through its nodes for some is a tenth of the time
+    try:
+        return _read(tree, cache)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(tree: SourceTree, cache: FileCache) -> ReleaseFacts:
     texts = {file.path: file.text for file in tree.files}
     release = ReleaseFacts(tree.version, read_arguments(texts))
     by_file: dict[str, FileFacts] = {}
     for path, text in texts.items():
-        if is_server(path) or _READS_ENV.search(text):
+        if is_server(path) or ("nv" in text and _READS_ENV.search(text)):
             by_file[path] = cache.facts(path, text)
     _add_helped(texts, by_file, cache)
     for path, facts in sorted(by_file.items()):
@@ -106,17 +120,24 @@ def _add_helped(texts: dict[str, str], by_file: dict[str, FileFacts], cache: Fil
     for _, facts in sorted(by_file.items()):
         for helper in facts.helpers:
             helpers.setdefault(helper.name, helper)
-    if not helpers:
-        return
-    calls = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, helpers))) + r")\s*\(")
     for path, text in texts.items():
-        if path in by_file and is_server(path) and mentions(text, calls):
-            named = {name: held for name, held in helpers.items() if f"{name}(" in text}
+        if path not in by_file or not is_server(path):
+            continue
+        named = {name: held for name, held in helpers.items() if f"{name}(" in text}
+        if any(_is_called(name, text) for name in named):
             facts = by_file[path]
             by_file[path] = FileFacts(
                 facts.sites + cache.helped(path, text, named).sites, facts.helpers, facts.env,
                 facts.renamed_env, facts.writes, facts.names,
             )  # fmt: skip
+
+
+def _is_called(name: str, text: str) -> bool:
+    """Whether the name stands before a bracket as a whole word (four times as fast as a pattern)."""
+    at = text.find(f"{name}(")
+    while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at = text.find(f"{name}(", at + 1)
+    return at >= 0
 
 
 def _add_file(release: ReleaseFacts, path: str, facts: FileFacts) -> None:

@@ -9,11 +9,11 @@ import warnings
 from logscope.knowledge.build.environment import env_uses, renamed_env
 from logscope.knowledge.build.facts import FileFacts, Helper
 from logscope.knowledge.build.sites import SiteWalk
-from logscope.knowledge.build.walk import nodes_of
+from logscope.knowledge.build.walk import Nodes
 from logscope.knowledge.build.writes import argument_writes, is_resolution, override_names
 
-_WORTH_A_PASS = re.compile(r"environ\b|getenv|\benvs\b|env\w*\(|Env\w*\(|server_args|eprecated")
-SCANNER = 6
+_READS_ENV = re.compile(r"environ\b|getenv|\benvs\b|env\w*\(|Env\w*\(")
+SCANNER = 7
 """Raised when the same file gives other facts; part of the cache's key."""
 
 
@@ -25,12 +25,12 @@ def scan_file(path: str, text: str) -> FileFacts:
         return facts
     constants = _constants(tree)
     # A pass over all nodes costs as much as the sites; most files name neither variables nor arguments.
-    nodes = nodes_of(tree) if _WORTH_A_PASS.search(text) or is_resolution(path) else []
+    nodes = Nodes(tree if _is_worth_a_pass(path, text) else None)
     facts.env = env_uses(nodes, constants)
     facts.renamed_env = renamed_env(nodes)
     if not is_server(path):
         return facts
-    walk = SiteWalk(path, text.splitlines(keepends=True), constants)
+    walk = SiteWalk(path, text, constants)
     walk.module(tree)
     facts.sites, facts.helpers = walk.sites, walk.found_helpers
     facts.writes = argument_writes(nodes, path)
@@ -43,20 +43,21 @@ def scan_helped(path: str, text: str, helpers: dict[str, Helper]) -> FileFacts:
     tree = _parsed(text)
     facts = FileFacts()
     if tree is not None:
-        walk = SiteWalk(path, text.splitlines(keepends=True), _constants(tree), helpers)
+        walk = SiteWalk(path, text, _constants(tree), helpers)
         walk.module(tree)
         facts.sites = [site for site in walk.sites if "h" in site.flags and site.templates]
     return facts
 
 
+def _is_worth_a_pass(path: str, text: str) -> bool:
+    if "server_args" in text or "eprecated" in text or is_resolution(path):
+        return True
+    return "nv" in text and _READS_ENV.search(text) is not None
+
+
 def is_server(path: str) -> bool:
     """Whether a file's checks can end a server's launch: the server package and the launch modules."""
     return path.startswith(("srt/", "cli/")) or "/" not in path
-
-
-def mentions(text: str, names: re.Pattern[str]) -> bool:
-    """Whether a file calls one of the helpers at all (most do not, and are not parsed again)."""
-    return names.search(text) is not None
 
 
 def _parsed(text: str) -> ast.Module | None:

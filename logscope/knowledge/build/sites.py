@@ -9,7 +9,7 @@ from logscope.knowledge.build.facts import Helper, Site, Template
 from logscope.knowledge.build.guards import Atom, Scope, atoms, canonical
 from logscope.knowledge.build.reads import dotted
 from logscope.knowledge.build.templates import HOLE, Flow, Wording, has_words, pieces, wordings
-from logscope.knowledge.build.walk import calls_in
+from logscope.knowledge.build.walk import Lines, calls_in, inner_statements, nodes_of
 from logscope.knowledge.wording import ANCHOR, anchor_hash, piece_hash, short_hash, word_hashes
 from parsers.lazy_dataclass import dataclass, field
 
@@ -27,6 +27,10 @@ _NAMED_ENV = re.compile(
     r"\b(?:SGLANG|SGL|NCCL|CUDA|HF|TORCH|VLLM|TRITON|ROCM|HIP|NVSHMEM|MOONCAKE)_[A-Z0-9_]{3,}"
 )
 _NAMED_FLAG = re.compile(r"--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
+_WORDS = (
+    "raise", "assert", "exit", "quit", "warn", "error", "info", "critical", "exception", "fatal", "print",
+)  # fmt: skip
+"""One of these stands in every statement that is a site (see `_logged`)."""
 _KEPT_CONDITIONS = 4
 _MOST_ATOMS = 12
 _CATCH_ALL = frozenset({"Exception", "BaseException", ""})
@@ -49,7 +53,7 @@ class _Frame:
 
     name: str
     scope: Scope
-    body_hash: int
+    body: _Body
     caught: tuple[str, ...] = ()
     """Exception classes that handlers around swallow."""
     goes_on: bool = True
@@ -57,28 +61,50 @@ class _Frame:
 
 
 @dataclass(slots=True)
+class _Body:
+    """Lines of a function's source; hashed when a site stands in it, which most functions have none of."""
+
+    lines: list[str]
+    held: int | None = None
+
+    def hash(self) -> int:
+        if self.held is None:
+            self.held = short_hash("".join("".join(self.lines).split()), 24)
+        return self.held
+
+
+@dataclass(slots=True)
 class SiteWalk:
     """Collects the sites of one module."""
 
     path: str
-    lines: list[str]
+    text: str
     constants: dict[str, ast.expr]
     helpers: dict[str, Helper] = field(default_factory=dict)
-    """Raise-or-warn helpers known from elsewhere; calls of them are sites."""
+    """Raise-or-warn helpers known from elsewhere; where there are any, only calls of them are looked for."""
     sites: list[Site] = field(default_factory=list)
     raw: list[tuple[str, Site, ast.expr | None, tuple[_Condition, ...]]] = field(default_factory=list)
     """Sites whose message is one parameter: what makes their function a helper."""
+    lines: list[str] = field(default_factory=list)
+    loud: Lines = field(init=False)
+    """Lines on which a site may stand."""
+
+    def __post_init__(self) -> None:
+        self.lines = self.text.splitlines(keepends=True)
+        self.loud = Lines(self.text, self.helpers or _WORDS)
 
     def module(self, tree: ast.Module) -> None:
         """Walks the whole module."""
         scope = Scope(Flow(_assigned(tree.body)), self.constants, False)
-        self._block(tree.body, (), _Frame("<module>", scope, 0), "")
+        self._block(tree.body, (), _Frame("<module>", scope, _Body([], 0)), "")
 
     def _block(self, body: list[ast.stmt], held: tuple[_Condition, ...], frame: _Frame, outer: str) -> None:
         early: tuple[_Condition, ...] = ()
+        last_end = max((at for at, one in enumerate(body) if _ends(one)), default=-1)
         for at, statement in enumerate(body):
-            frame.goes_on = not any(_ends(one) for one in body[at + 1 :])
-            self._statement(statement, held + early, frame, outer)
+            frame.goes_on = at >= last_end
+            if self.raw or self.loud.any_in(statement.lineno, statement.end_lineno):
+                self._statement(statement, held + early, frame, outer)
             if isinstance(statement, ast.If) and not statement.orelse and _leaves(statement.body):
                 early = (*early, _Condition(statement.test, False, True))
 
@@ -88,9 +114,8 @@ class SiteWalk:
         elif isinstance(node, ast.ClassDef):
             scope = frame.scope
             in_args = node.name == "ServerArgs" or scope.in_arguments
-            inner = _Frame(
-                frame.name, Scope(Flow(_assigned(node.body), scope.flow), self.constants, in_args), 0
-            )
+            inner_scope = Scope(Flow(_assigned(node.body), scope.flow), self.constants, in_args)
+            inner = _Frame(frame.name, inner_scope, _Body([], 0))
             self._block(node.body, (), inner, f"{outer}{node.name}.")
         elif isinstance(node, ast.If):
             self._expressions(node.test, held, frame)
@@ -126,7 +151,7 @@ class SiteWalk:
             if not _reraises(handler.body)
             for name in _caught_names(handler)
         )
-        inner = _Frame(frame.name, frame.scope, frame.body_hash, frame.caught + swallowed)
+        inner = _Frame(frame.name, frame.scope, frame.body, frame.caught + swallowed)
         self._block(node.body, held, inner, outer)
         for handler in node.handlers:
             self._block(handler.body, held, frame, outer)
@@ -138,9 +163,9 @@ class SiteWalk:
         flow = Flow(_assigned(node.body), frame.scope.flow)
         for parameter in _parameters(node):
             flow.names.setdefault(parameter, []).insert(0, (0, ast.Name(parameter, ast.Load()), False))
-        text = "".join("".join(self.lines[node.lineno - 1 : node.end_lineno]).split())
         scope = Scope(flow, self.constants, frame.scope.in_arguments)
-        self._block(node.body, (), _Frame(f"{outer}{name}", scope, short_hash(text, 24)), f"{outer}{name}.")
+        body = _Body(self.lines[node.lineno - 1 : node.end_lineno])
+        self._block(node.body, (), _Frame(f"{outer}{name}", scope, body), f"{outer}{name}.")
         self._helpers(node, f"{outer}{name}")
 
     def _raise(self, node: ast.Raise, held: tuple[_Condition, ...], frame: _Frame) -> None:
@@ -170,6 +195,8 @@ class SiteWalk:
         self, node: ast.AST, held: tuple[_Condition, ...], frame: _Frame, inside: bool = False
     ) -> None:
         """Calls that log, warn, print or exit anywhere in a statement."""
+        if not self.loud.any_in(node.lineno, node.end_lineno):  # type: ignore[attr-defined]
+            return
         for call in calls_in(node):
             if not (inside and call is node):
                 self._call(call, held, frame)
@@ -223,7 +250,7 @@ class SiteWalk:
         found += _named_in(given)
         site = Site(
             frame.name, kind, level, short_hash(guard), _distinct(found), _templates(given), flags,
-            node.lineno, (node.end_lineno or node.lineno) - node.lineno, frame.body_hash,
+            node.lineno, (node.end_lineno or node.lineno) - node.lineno, frame.body.hash(),
         )  # fmt: skip
         self.sites.append(site)
         if message is not None and not has_words(given):
@@ -326,7 +353,7 @@ def _assigned(body: list[ast.stmt]) -> dict[str, list[tuple[int, ast.expr, bool]
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             continue
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -336,14 +363,7 @@ def _assigned(body: list[ast.stmt]) -> dict[str, list[tuple[int, ast.expr, bool]
             names.setdefault(node.target.id, []).append((node.lineno, node.value, False))
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             names.setdefault(node.target.id, []).append((node.lineno, node.value, True))
-        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            waiting += reversed(
-                [
-                    one
-                    for one in ast.iter_child_nodes(node)
-                    if isinstance(one, ast.stmt | ast.ExceptHandler | ast.match_case)
-                ]
-            )
+        waiting += reversed(inner_statements(node))
     return names
 
 
@@ -364,7 +384,7 @@ def _ends(node: ast.stmt) -> bool:
 
 
 def _reraises(body: list[ast.stmt]) -> bool:
-    return any(isinstance(one, ast.Raise) for statement in body for one in ast.walk(statement))
+    return any(isinstance(one, ast.Raise) for statement in body for one in nodes_of(statement))
 
 
 def _caught_names(handler: ast.ExceptHandler) -> list[str]:

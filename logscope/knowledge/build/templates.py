@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from logscope.knowledge.build.walk import nodes_of
 from parsers.lazy_dataclass import dataclass, field
 
 HOLE = None
@@ -119,7 +120,7 @@ def _named(name: str, flow: Flow, line: int, depth: int) -> tuple[Wording, ...]:
 
 
 def _mentions(node: ast.expr, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
+    return any(isinstance(one, ast.Name) and one.id == name for one in nodes_of(node))
 
 
 def _joined(parts: list[tuple[Wording, ...]]) -> tuple[Wording, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from logscope.knowledge.build.facts import ArgWrite
 from logscope.knowledge.build.reads import dotted
+from logscope.knowledge.build.walk import Nodes, nodes_of
 
 _DECLARERS = ("declare_resolution", "override", "declare", "_replace", "replace", "update_resolved")
 
@@ -16,13 +17,13 @@ def is_resolution(path: str) -> bool:
     return path.startswith("srt/arg_groups/") or path.rpartition("/")[2] == "server_args.py"
 
 
-def argument_writes(nodes: Iterable[ast.AST], path: str) -> list[ArgWrite]:
+def argument_writes(nodes: Nodes, path: str) -> list[ArgWrite]:
     """The distinct writes to attributes of the arguments in one file."""
     own = is_resolution(path)
     found: dict[tuple[str, bool], bool] = {}
-    held = list(nodes)
-    copied = _copied_from_the_parser(held) if own else frozenset()
-    for node in held:
+    copied = _copied_from_the_parser(nodes) if own else frozenset()
+    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Call, *((ast.If,) if own else ()))
+    for node in nodes.of(*kinds):
         if id(node) in copied:
             continue
         for name, certain, none in _written(node, own):
@@ -30,13 +31,13 @@ def argument_writes(nodes: Iterable[ast.AST], path: str) -> list[ArgWrite]:
     return [ArgWrite(name, certain, none) for (name, certain), none in sorted(found.items())]
 
 
-def _copied_from_the_parser(nodes: Iterable[ast.AST]) -> frozenset[int]:
+def _copied_from_the_parser(nodes: Nodes) -> frozenset[int]:
     """Nodes of ``from_cli_args``: it copies what was passed to a field of another name, no more."""
     return frozenset(
         id(inner)
-        for node in nodes
-        if isinstance(node, ast.FunctionDef) and node.name == "from_cli_args"
-        for inner in ast.walk(node)
+        for node in nodes.of(ast.FunctionDef)
+        if node.name == "from_cli_args"
+        for inner in nodes_of(node)
     )
 
 
@@ -56,10 +57,9 @@ def _written(node: ast.AST, own: bool) -> Iterable[tuple[str, bool, bool]]:
         ):
             yield name, True, True
     elif isinstance(node, ast.Call):
-        called = dotted(node.func)
-        if called.rpartition(".")[2] in _DECLARERS and (
-            own or "server_args" in called or "declare" in called
-        ):
+        last = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+        called = dotted(node.func) if last in _DECLARERS or last == "setattr" else ""
+        if last in _DECLARERS and (own or "server_args" in called or "declare" in called):
             for keyword in node.keywords:
                 if keyword.arg:
                     yield keyword.arg, "declare" in called or own, False
@@ -86,7 +86,7 @@ def _tested_for_none(test: ast.expr) -> str:
     return ""
 
 
-def override_names(nodes: Iterable[ast.AST], path: str) -> frozenset[str]:
+def override_names(nodes: Nodes, path: str) -> frozenset[str]:
     """Keys of dicts and of ``overrides[...]`` in the resolution code: values that model overrides declare."""
     if (
         not path.startswith("srt/arg_groups/")
@@ -95,10 +95,10 @@ def override_names(nodes: Iterable[ast.AST], path: str) -> frozenset[str]:
     ):
         return frozenset()
     names: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Dict):
-            names |= {k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            key = node.slice
-            names |= {key.value} if isinstance(key, ast.Constant) and isinstance(key.value, str) else set()
+    for table in nodes.of(ast.Dict):
+        names |= {k.value for k in table.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)}
+    for place in nodes.of(ast.Subscript):
+        key = place.slice
+        if isinstance(place.ctx, ast.Store) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            names.add(key.value)
     return frozenset(names)

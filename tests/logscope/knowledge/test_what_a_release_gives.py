@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from logscope.knowledge.build.facts import Site
+from logscope.knowledge.build.reads import shown
 from logscope.knowledge.wording import fold, piece_hash
 from tests.logscope.knowledge.made_release import read
 
@@ -244,3 +245,10 @@ def f(server_args, kind):
 
     assert before.guard == after.guard
     assert [atom.name for atom in before.atoms] == ["page_size"]
+
+
+def test_sets_are_shown_in_one_order_and_all_else_as_python_does() -> None:
+    plain = [1, (), (1,), ("a", [2, {"k": None}]), {}, set(), "it's", 1.5, b"x", True]
+
+    assert [shown(value) for value in plain] == [repr(value) for value in plain]
+    assert shown([{"b", "a", "c"}]) == "[{'a', 'b', 'c'}]"
