@@ -355,6 +355,8 @@ def refine(
         return Outcome.KILLED, f"ended by SIG{signal}; {reason}"
     if exit_code:
         return Outcome.FAILED, f"exit status {exit_code}; {reason}"
+    if outcome is Outcome.UNKNOWN and start_time is not None and end_time is None:
+        return Outcome.RUNNING, f"its recording has begun and no end is written yet; {reason}"
     return outcome, reason
 
 

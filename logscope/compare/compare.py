@@ -35,11 +35,13 @@ def compare(history: RunHistory, bad: StoredRun, good: StoredRun | None = None) 
 
 
 def _given(history: RunHistory, bad: StoredRun, good: StoredRun) -> Baseline:
-    """The person chose the good run; the history still knows which run was the first bad."""
+    """The person chose the good run; the history still knows which runs failed first."""
     judged = history.baseline(bad.run_id)
     if judged.run_id == good.run_id:
         return replace(judged, reason=f"given; {judged.reason}")
-    return Baseline(good.run_id, "given", None, first_bad=judged.first_bad)
+    return Baseline(
+        good.run_id, "given", None, first_bad=judged.first_bad, first_failed=judged.first_failed
+    )
 
 
 def _against(history: RunHistory, bad: StoredRun, good: StoredRun, chosen: Baseline) -> RunDiff:
@@ -68,6 +70,7 @@ def _against(history: RunHistory, bad: StoredRun, good: StoredRun, chosen: Basel
         cleared=tuple(text for text in cleared if text),
         not_compared=tuple(text for text in unknown if text),
         first_bad=chosen.first_bad,
+        first_failed=chosen.first_failed,
     )
 
 
@@ -83,6 +86,7 @@ def _alone(history: RunHistory, bad: StoredRun, chosen: Baseline) -> RunDiff:
         metrics=(),
         not_compared=(f"nothing to compare with: {chosen.reason}",),
         first_bad=chosen.first_bad,
+        first_failed=chosen.first_failed,
     )
 
 

@@ -177,5 +177,6 @@ class RunDiff:
     not_compared: tuple[str, ...] = ()
     """What could not be compared, and why."""
     first_bad: RunId | None = None
+    first_failed: RunId | None = None
     matters: bool = True
     """False when nothing that matters differs (exit code 0)."""

@@ -73,10 +73,9 @@ def _contrast(candidate: Candidate, contrast: Contrast) -> None:
         return
     with_it = contrast.failures_with / contrast.failures
     without = contrast.successes_with / contrast.successes
-    why = (
-        f"in {contrast.failures_with} of {contrast.failures} failures with this error, "
-        f"in {contrast.successes_with} of {contrast.successes} good runs"
-    )
+    good = f"in {contrast.successes_with} of {contrast.successes} good runs"
+    failed = f"in {contrast.failures_with} of {contrast.failures} failures with this error"
+    why = f"the first run with this error; {good}" if contrast.failures == 1 else f"{failed}, {good}"
     if without >= 0.5:
         candidate.add("stood in good runs too", -0.15, why, links=False)
     elif with_it - without > 0.5 and contrast.failures >= 2:

@@ -117,16 +117,14 @@ def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> S
         matches=tuple(hit for hit in hits if hit.score >= best - _CLOSE),
         finding=root_finding(diff.bad, diff.good),
         seen=seen,
-        first_bad=_first_bad(diff, history, clues.fingerprint) if seen is not None and seen.runs else None,
+        first_bad=_first_bad(diff, history) if seen is not None and seen.runs else None,
     )
 
 
-def _first_bad(diff: RunDiff, history: RunHistory, fingerprint: str) -> StoredRun | None:
+def _first_bad(diff: RunDiff, history: RunHistory) -> StoredRun | None:
     if diff.first_bad is None or diff.first_bad == diff.bad.run_id:
         return None
     try:
-        first = history.load(diff.first_bad)
+        return history.load(diff.first_bad)
     except RunNotFound:
         return None
-    root = first.run.root_error
-    return first if root is not None and root.fingerprint == fingerprint else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import folded, harmless_lines
 from logscope.report.layout import WIDTH, Ink, limited, wrapped
-from logscope.report.names import clock, counted, evidence_place, short_id
+from logscope.report.names import clock, contrast_words, counted, evidence_place, short_id
 
 if TYPE_CHECKING:
     from logscope.explain.records import Cause, Remedy
@@ -77,11 +77,7 @@ def history_lines(cause: Cause) -> list[str]:
         fixed = f"; fixed by {', '.join(map(folded, seen.fixed_by))}" if seen.fixed_by else "; never fixed"
         lines += wrapped(f"{counted(seen.runs, 'earlier run')}{first}{when}{fixed}", "    seen before: ")
     if contrast is not None and contrast.failures + contrast.successes:
-        text = (
-            f"in {contrast.failures_with} of {counted(contrast.failures, 'failure')} with this error, "
-            f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}"
-        )
-        lines += wrapped(text, "    history: ")
+        lines += wrapped(contrast_words(contrast), "    history: ")
     return lines
 
 

@@ -11,8 +11,10 @@ from logscope.report.harmless import clip, folded, harmless, harmless_lines
 from logscope.report.html_style import STYLE
 from logscope.report.names import (
     clock,
+    contrast_words,
     counted,
     evidence_path,
+    first_failure_words,
     frame_text,
     headline,
     run_name,
@@ -80,8 +82,8 @@ def _runs(diff: RunDiff) -> str:
     rows = [("baseline", _text(diff.baseline.reason)), ("bad", _side(diff.bad))]
     if diff.good is not None:
         rows.append(("good", _side(diff.good)))
-    if diff.first_bad is not None and diff.first_bad != diff.bad.run_id:
-        rows.append(("first failed", _code(short_id(diff.first_bad)) + " since the last good run"))
+    first = first_failure_words(diff, lambda run_id: _code(short_id(run_id)))
+    rows += [("first", first)] if first else []
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows) + "</dl>"
 
 
@@ -149,10 +151,8 @@ def _history(cause: Cause) -> str:
         fixed = f"fixed by {', '.join(map(_code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
         words.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
     if contrast is not None and contrast.failures + contrast.successes:
-        words.append(
-            f"In {contrast.failures_with} of {counted(contrast.failures, 'failure')} with this error, "
-            f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}."
-        )
+        said = contrast_words(contrast)
+        words.append(f"{said[:1].upper()}{said[1:]}.")
     return f'<p class="soft">{" ".join(words)}</p>' if words else ""
 
 

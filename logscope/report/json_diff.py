@@ -42,6 +42,7 @@ def diff_value(explanation: Explanation) -> dict[str, Json]:
             "runner_up": baseline.runner_up,
         },
         "first_bad": diff.first_bad,
+        "first_failed": diff.first_failed,
         "verdict": explanation.verdict,
         "matters": diff.matters,
         "causes": [_cause(cause) for cause in explanation.causes],

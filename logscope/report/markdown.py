@@ -14,10 +14,12 @@ from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report.harmless import clip, folded, harmless, harmless_lines
 from logscope.report.names import (
     clock,
+    contrast_words,
     counted,
     duration,
     evidence_path,
     figure,
+    first_failure_words,
     headline,
     run_path,
     short_id,
@@ -89,8 +91,8 @@ def _sides(diff: RunDiff) -> str:
     rows = [f"- baseline: {escaped(diff.baseline.reason)}", f"- bad: {_side(diff.bad)}"]
     if diff.good is not None:
         rows.append(f"- good: {_side(diff.good)}")
-    if diff.first_bad is not None and diff.first_bad != diff.bad.run_id:
-        rows.append(f"- the first failed run since the last good one: {code(short_id(diff.first_bad))}")
+    first = first_failure_words(diff, lambda run_id: code(short_id(run_id)))
+    rows += [f"- first: {first}"] if first else []
     return "\n".join(rows)
 
 
@@ -155,10 +157,8 @@ def _history(cause: Cause) -> str:
         fixed = f"fixed by {', '.join(map(code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
         rows.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
     if contrast is not None and contrast.failures + contrast.successes:
-        rows.append(
-            f"In {contrast.failures_with} of {counted(contrast.failures, 'failure')} with this error, "
-            f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}."
-        )
+        words = contrast_words(contrast)
+        rows.append(f"{words[:1].upper()}{words[1:]}.")
     return " ".join(rows)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import PurePath
 
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import harmless
-from logscope.store.records import StoredRun
+from logscope.store.records import Contrast, StoredRun
 from parsers.records import Frame
 
 
@@ -98,3 +99,30 @@ def frame_text(frame: Frame) -> str:
     for folder in ("/site-packages/", "/dist-packages/"):
         file = file.rpartition(folder)[2]
     return f"{file}:{frame.line} {harmless(frame.function)}"
+
+
+def first_failure_words(diff: RunDiff, shown: Callable[[str], str]) -> str:
+    """Which runs failed first since the last good one, ids as `shown`; empty when it is the failing run."""
+    same, failed, error = diff.first_bad, diff.first_failed, diff.bad.run.root_error
+    if failed is None:
+        return ""
+    if error is None:
+        return f"the first failed run since the last good one is {shown(failed)}"
+    if same is None:
+        return (
+            f"the first failed run since the last good one is {shown(failed)}, with another error; "
+            "this run is the first with this one"
+        )
+    text = f"the first run with this error since the last good one is {shown(same)}"
+    text += ": the change lies before it"
+    return text if same == failed else f"{text}; {shown(failed)} failed before, with another error"
+
+
+def contrast_words(contrast: Contrast) -> str:
+    """How often a value stood in runs with this error, the failing run counted, and in good ones."""
+    good = f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}"
+    if contrast.failures == 0:
+        return good
+    if contrast.failures == 1:
+        return f"the first run with this error; {good}"
+    return f"in {contrast.failures_with} of {contrast.failures} failures with this error, {good}"

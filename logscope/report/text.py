@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from logscope.report.cause_text import causes_block
 from logscope.report.harmless import folded, harmless, harmless_lines
 from logscope.report.layout import Ink, limited, name_width, row_lines, wrapped
-from logscope.report.names import clock, counted, frame_text, headline, run_name, short_id
+from logscope.report.names import (
+    clock,
+    counted,
+    first_failure_words,
+    frame_text,
+    headline,
+    run_name,
+    short_id,
+)
 from logscope.report.outline import Section, same_section, sections
 from logscope.store.records import StoredRun
 from parsers.records import RootError
@@ -63,9 +71,8 @@ def _opening(explanation: Explanation, ink: Ink) -> list[str]:
     lines += ["", *wrapped(_side(diff.bad), "bad   ")]
     if diff.good is not None:
         lines += wrapped(_side(diff.good), "good  ")
-    if diff.first_bad is not None and diff.first_bad != diff.bad.run_id:
-        text = f"the first failed run since the last good one is {short_id(diff.first_bad)}"
-        lines += wrapped(f"{text}: if it failed in the same way, the change lies before it", "first ")
+    first = first_failure_words(diff, short_id)
+    lines += wrapped(first, "first ") if first else []
     root = diff.bad.run.root_error
     return lines if root is None else [*lines, "", *root_lines(root, ink, diff.bad)]
 

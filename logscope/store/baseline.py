@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from logscope.store.nearness import FineDifferences, FineValues
 from logscope.store.records import Baseline, RunId
 from logscope.store.setup import (
+    DEPLOYMENT,
     LIMIT,
     Memory,
     Row,
@@ -59,12 +60,12 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str, memory: Memory | 
     run = run_row(connection, run_id, memory)
     if run is None:
         return Baseline(None, "the run is not in the store", None)
+    same_error, any_error = _first_failures(connection, run)
     near = [each for each in _nearest(connection, run, deployment_only=True) if each[1] <= LIMIT]
     if not near:
         rows = _nearest(connection, run, deployment_only=False)
-        return Baseline(
-            None, _none_reason(connection, run, rows), None, first_bad=_first_bad(connection, run)
-        )
+        reason = _none_reason(connection, run, rows)
+        return Baseline(None, reason, None, first_bad=same_error, first_failed=any_error)
     values = FineValues(connection, [run, *(row for row, _ in near)])
     ranked = sorted(
         (_Candidate(row, coarse, values.between(row, run)) for row, coarse in near),
@@ -78,7 +79,8 @@ def find_baseline(connection: DuckDBPyConnection, run_id: str, memory: Memory | 
         distance=best.distance,
         differences=(*coarse_differences(run, best.row), *best.fine.words),
         runner_up=None if second is None else RunId(second.row["run_id"]),
-        first_bad=_first_bad(connection, run),
+        first_bad=same_error,
+        first_failed=any_error,
     )
 
 
@@ -100,25 +102,30 @@ def _nearest(connection: DuckDBPyConnection, run: Row, deployment_only: bool) ->
     return [(others[place], distance) for distance, place in weighed[:NEAREST]]
 
 
-def _first_bad(connection: DuckDBPyConnection, run: Row) -> RunId | None:
-    """The first failed run of this deployment since its last success, when that is an earlier one."""
+def _first_failures(connection: DuckDBPyConnection, run: Row) -> tuple[RunId | None, RunId | None]:
+    """The first runs of this deployment since its last success with the same error, and with any.
+
+    None where that is the run itself; without an error of its own, only the second is known.
+    """
     if run["model_key"] is None:
-        return None
-    names = ("model_key", "served_model_name", "port", "order_at", "run_no")
+        return None, None
     rows = connection.execute(
-        f"SELECT r.run_id, {GOOD}, r.outcome IN ('failed', 'hung', 'killed') AND coalesce(r.mark, '') <> "
-        f"'skip' "
+        f"SELECT r.run_id, {GOOD}, r.outcome IN ('failed', 'hung', 'killed') "
+        "AND coalesce(r.mark, '') <> 'skip', r.root_fingerprint "
         f"FROM runs r WHERE {same_deployment()} AND {BEFORE} ORDER BY r.order_at DESC, r.run_no DESC",
-        {name: run[name] for name in names},
+        {name: run[name] for name in (*DEPLOYMENT, "order_at", "run_no")},
     )
-    first: RunId | None = None
+    same: RunId | None = None
+    failed: RunId | None = None
     while (row := rows.fetchone()) is not None:
-        run_id, is_good, is_bad = row
+        run_id, is_good, is_bad, fingerprint = row
         if is_good:
-            return first
+            return same, failed
         if is_bad:
-            first = RunId(run_id)
-    return None
+            failed = RunId(run_id)
+            if fingerprint is not None and fingerprint == run["root_fingerprint"]:
+                same = failed
+    return None, None
 
 
 def _reason(run: Row, best: _Candidate, second: _Candidate | None) -> str:

@@ -153,7 +153,9 @@ class Baseline:
     """The distance in words, one difference each."""
     runner_up: RunId | None = None
     first_bad: RunId | None = None
-    """First failed run of this setup since the baseline, when the failing run is not the first."""
+    """First run of this setup with the same error since its last success, when the failing run is not it."""
+    first_failed: RunId | None = None
+    """First failed run of this setup since then, with any error, when the failing run is not it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ Memory = dict[tuple[str, ...], Any]
 COLUMNS = (
     "run_no", "run_id", "path", "order_at", "model_key", "model_path", "served_model_name", "port", "device",
     "tp_size", "dp_size", "pp_size", "ep_size", "nnodes", "speculative_algorithm", "quantization",
-    "sglang_version", "host", "gpus", "argv", "env_known", "argv_key", "args_key",
+    "sglang_version", "host", "gpus", "argv", "env_known", "argv_key", "args_key", "root_fingerprint",
 )  # fmt: skip
 DEPLOYMENT = ("model_key", "served_model_name", "port")
 """What `same_deployment` asks for."""

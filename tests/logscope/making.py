@@ -198,7 +198,7 @@ class ListHistory:
         good = next((run for run in reversed(earlier) if run.run_id != run_id), None)
         if good is None:
             return Baseline(None, "no earlier run got ready", None)
-        return Baseline(good.run_id, "the last ready run", 1.0, first_bad=self._first_bad)
+        return Baseline(good.run_id, "the last ready run", 1.0, first_bad=self._first_bad, first_failed=self._first_bad)
 
     def seen_before(self, fingerprint: str, run_id: RunId) -> Seen:
         if self._seen is not None:

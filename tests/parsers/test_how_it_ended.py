@@ -245,6 +245,17 @@ def test_exit_status_and_silence_say_what_the_text_cannot(
     assert reason
 
 
+def test_a_recording_without_an_end_is_a_launch_under_way() -> None:
+    text_stops = _conclusion(Outcome.UNKNOWN, False)
+
+    outcome, reason = refine(text_stops, None, None, _ZERO, None, None)
+
+    assert (outcome, "no end is written yet" in reason) == (Outcome.RUNNING, True)
+    assert refine(text_stops, None, None, None, None, None)[0] is Outcome.UNKNOWN
+    assert refine(_conclusion(Outcome.READY, True), None, None, _ZERO, None, None)[0] is Outcome.READY
+    assert refine(_conclusion(Outcome.HUNG, False), None, None, _ZERO, None, None)[0] is Outcome.HUNG
+
+
 def test_a_router_that_serves_is_past_its_arguments_and_its_servers_are_unknown() -> None:
     run = run_of("""
         2026-02-03 04:00:01  INFO sglang_router_rs::server: src/server.rs:300: Starting router on 0.0.0.0:30000 | mode: Regular

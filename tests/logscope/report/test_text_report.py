@@ -10,9 +10,10 @@ import pytest
 from logscope.explain.records import Explanation
 from logscope.report.harmless import cells
 from logscope.report.layout import WIDTH
+from logscope.report.names import contrast_words
 from logscope.report.run_text import runs_text
 from logscope.report.text import diff_text, explanation_text
-from logscope.store.records import RunId
+from logscope.store.records import Contrast, RunId
 from tests.logscope.report import values
 
 
@@ -105,10 +106,21 @@ def test_several_runs_are_separated_by_their_names() -> None:
     assert "-- all.log#2 ---" in text
 
 
-def test_an_earlier_failure_is_no_proof_that_the_change_lies_before_it() -> None:
+def test_only_an_earlier_run_with_the_same_error_dates_the_change() -> None:
     made = values.explanation()
+    one, other = RunId("0123456789abcdef"), RunId("fedcba9876543210")
 
-    text = diff_text(replace(made, diff=replace(made.diff, first_bad=RunId("0123456789abcdef"))))
+    def said(same: RunId | None, failed: RunId | None) -> str:
+        diff = replace(made.diff, first_bad=same, first_failed=failed)
+        return " ".join(diff_text(replace(made, diff=diff)).split())
 
-    said = " ".join(text.split())
-    assert "since the last good one is 0123456789ab: if it failed in the same way, the change lies" in said
+    assert "first run with this error since the last good one is 0123456789ab: the change lies" in said(one, one)
+    assert "before it; fedcba987654 failed before, with another error" in said(one, other)
+    assert "is fedcba987654, with another error; this run is the first with this one" in said(None, other)
+    assert "since the last good one" not in said(None, None)
+
+
+def test_a_lone_failure_is_not_counted_against_itself() -> None:
+    assert contrast_words(Contrast(1, 1, 0, 3)) == "the first run with this error; in 0 of 3 successes"
+    assert contrast_words(Contrast(1, 2, 1, 1)) == "in 1 of 2 failures with this error, in 1 of 1 success"
+    assert contrast_words(Contrast(0, 0, 1, 2)) == "in 1 of 2 successes"

@@ -31,7 +31,7 @@ class Story:
         return self.store.load(str(log))
 
     def fails(self, name: str, context: dict[str, Any] | None = None, **launch: Any) -> StoredRun:
-        return self.launch(name, context, ready=False, error=ERROR, **launch)
+        return self.launch(name, context, **{"ready": False, "error": ERROR, **launch})
 
     def base_of(self, run: StoredRun) -> str | None:
         base = self.store.baseline(run.run_id)
@@ -141,8 +141,22 @@ def test_the_first_failure_since_the_last_success_is_named(story: Story) -> None
     first = story.fails("first", tp_size=2)
     later = story.fails("later", tp_size=2)
 
-    assert story.store.baseline(later.run_id).first_bad == first.run_id
-    assert story.store.baseline(first.run_id).first_bad is None
+    chosen = story.store.baseline(later.run_id)
+    assert (chosen.first_bad, chosen.first_failed) == (first.run_id, first.run_id)
+    chosen = story.store.baseline(first.run_id)
+    assert (chosen.first_bad, chosen.first_failed) == (None, None)
+
+
+def test_the_first_bad_run_is_the_first_with_the_same_error(story: Story) -> None:
+    story.launch("good")
+    other = story.fails("other", error="RuntimeError: another thing went wrong in the pool")
+    first = story.fails("first")
+    later = story.fails("later")
+
+    chosen = story.store.baseline(later.run_id)
+    assert (chosen.first_bad, chosen.first_failed) == (first.run_id, other.run_id)
+    chosen = story.store.baseline(first.run_id)
+    assert (chosen.first_bad, chosen.first_failed) == (None, other.run_id)
 
 
 def test_a_clock_of_another_zone_does_not_reorder_runs(story: Story, tmp_path: Path) -> None:
