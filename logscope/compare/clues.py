@@ -13,6 +13,7 @@ from parsers.records import Event, EventRole, Frame, Json, RootError, Stage
 _NUMBER = lazy_re(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
 _FLAG = lazy_re(r"--([A-Za-z][\w-]+)")
 _ENV = lazy_re(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_ADDRESS = lazy_re(r"^(?P<host>\d+\.\d+\.\d+\.\d+):\d+$")
 _WORD = lazy_re(r"[A-Za-z][A-Za-z0-9]*")
 # fmt: off
 _PLAIN_WORDS = frozenset(
@@ -93,10 +94,14 @@ class Clues:
         return any(float(text) == float(value) for text in self.numbers)
 
     def names_value(self, value: Json) -> bool:
-        """True when the text of a value stands in the message as it is."""
-        if not isinstance(value, str) or len(value) < 3 or value.lower() in _DULL_TOKENS:
+        """True when the text of a value stands in the message: whole, as its path or as its address."""
+        return any(self._holds(piece) for piece in _pieces(value))
+
+    def _holds(self, piece: str) -> bool:
+        if len(piece) < 3 or piece.lower() in _DULL_TOKENS:
             return False
-        return re.search(rf"(?<![\w]){re.escape(value)}(?![\w])", self.message) is not None
+        flags = re.NOFLAG if any(char.isupper() for char in piece) else re.IGNORECASE
+        return re.search(rf"(?<![\w]){re.escape(piece)}(?![\w])", self.message, flags) is not None
 
     def value_tokens_in(self, value: Json, text: str) -> list[str]:
         """The telling pieces of a value (``fp4`` of ``fp4_e2m1``) that stand in `text`."""
@@ -146,6 +151,17 @@ def root_event(run: StoredRun) -> Event | None:
         return None
     same = [event for event in run.run.events if event.fingerprint == root.fingerprint]
     return next((event for event in same if event.role is EventRole.ROOT), next(iter(same), None))
+
+
+def _pieces(value: Json) -> list[str]:
+    """The texts under which a message may name a value: ``/a/b`` of ``name=/a/b``, ``10.0.0.9`` of a port."""
+    if isinstance(value, list):
+        return [piece for item in value for piece in _pieces(item)]
+    if not isinstance(value, str):
+        return []
+    path = value[value.index("/") :] if "=/" in value else value
+    address = _ADDRESS.match(value)
+    return [path, address.group("host")] if address else [path]
 
 
 def telling_tokens(value: Json) -> list[str]:

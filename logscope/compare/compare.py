@@ -91,8 +91,8 @@ def _alone(history: RunHistory, bad: StoredRun, chosen: Baseline) -> RunDiff:
 
 
 def _matters(diff: RunDiff) -> bool:
-    if diff.good is None:
-        return True
+    if diff.good is None:  # nothing differs from nothing: a run that serves is no bad news
+        return not diff.bad.run.ready or _failed(diff.bad)
     if diff.good.run.ready != diff.bad.run.ready or _failed(diff.good) != _failed(diff.bad):
         return True
     values = (*diff.env, *diff.versions, *diff.configs, *diff.files)

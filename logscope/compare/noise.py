@@ -92,4 +92,11 @@ def is_noise_env(name: str, good: str | None, bad: str | None) -> bool:
     return name in NOISE_ENV or (name not in _PATHS_THAT_MATTER and only_moved(good, bad))
 
 
-_PATHS_THAT_MATTER = frozenset(("LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "CUDA_HOME", "LD_PRELOAD"))
+_PATHS_THAT_MATTER = frozenset(
+    (
+        "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "CUDA_HOME", "CUDA_PATH", "LD_PRELOAD", "VIRTUAL_ENV",
+        "CONDA_PREFIX", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE",
+        "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "FLASHINFER_WORKSPACE_BASE", "TMPDIR",
+    )
+)  # fmt: skip
+"""Variables whose folder decides which code, libraries or files are found."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from logscope.compare.records import RunDiff
 from logscope.explain.candidate import Candidate
+from logscope.explain.from_alone import alone_candidates
 from logscope.explain.from_arguments import argument_candidates
 from logscope.explain.from_configs import config_candidates, file_candidates
 from logscope.explain.from_failure import (
@@ -32,9 +33,8 @@ _LEAST = 0.08
 """Candidates with fewer points are rows of the diff, not causes."""
 _NEAR = 0.3
 _LEAST_ARGUMENT = 0.15
-_ELSEWHERE = 0.5
-_LEAST_BESIDE = 0.3
-"""An argument needs this much beside a cause outside the configuration that has more than `_ELSEWHERE`."""
+_LEAST_BESIDE = ((0.85, 0.5), (0.5, 0.3))
+"""An argument needs the second beside a cause outside the configuration that has the first."""
 _OF_CONFIGURATION = ("arg", "env", "config", "version")
 _MOST = 8
 _CERTAIN = 0.6
@@ -90,7 +90,7 @@ def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
     elsewhere = max(
         (one.points for one in candidates if one.kind in ("host", "other", "version")), default=0.0
     )
-    least = _LEAST_ARGUMENT if elsewhere < _ELSEWHERE else _LEAST_BESIDE
+    least = next((points for sure, points in _LEAST_BESIDE if elsewhere >= sure), _LEAST_ARGUMENT)
     return [one for one in candidates if one.points >= (least if one.kind == "arg" else _LEAST)]
 
 
@@ -108,6 +108,7 @@ def _of_error(scene: Scene) -> Iterable[Candidate]:
     if usage:
         return
     yield from argument_candidates(scene)
+    yield from alone_candidates(scene)
     yield from mismatch_candidates(scene)
     yield from env_candidates(scene)
     yield from config_candidates(scene)

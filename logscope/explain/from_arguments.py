@@ -30,8 +30,15 @@ def argument_candidates(scene: Scene) -> Iterator[Candidate]:
     for row in scene.diff.args:
         if family(row.name) in switched and not scene.clues.names_argument(row.name):
             continue
-        if could_matter(row) or scene.clues.names_argument(row.name):
+        if could_matter(row) or scene.clues.names_argument(row.name) or _is_named_all_the_same(row, scene):
             yield argument_candidate(row, scene)
+
+
+def _is_named_all_the_same(row: ArgumentChange, scene: Scene) -> bool:
+    """A name, a port or a log level that hardly ever matters, and whose new value stands in the error."""
+    if row.name == "random_seed" or row.was_typed is False:
+        return False
+    return scene.clues.names_value(row.bad) or (row.good is not None and scene.clues.names_number(row.bad))
 
 
 def argument_candidate(row: ArgumentChange, scene: Scene) -> Candidate:
@@ -148,6 +155,9 @@ def _score_atlas(row: ArgumentChange, scene: Scene, candidate: Candidate) -> Non
             break
     if scene.matches:
         score_direction(row, directions_of(scene.matches[0].rule.id), candidate)
+        if isinstance(row.bad, str) and row.bad in scene.matches[0].groups.values():
+            why = f"{scene.matches[0].rule.title}: it is {row.bad} that was asked for"
+            candidate.add("asks for it", 0.15, why)
 
 
 def score_direction(row: ArgumentChange, directions: Mapping[str, str], candidate: Candidate) -> None:
@@ -187,8 +197,11 @@ def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> No
         )
     if scene.is_outside:
         return
-    if scene.is_alone() and not _is_out_of_reach(row, scene, candidate):
-        candidate.add("the only change", 0.2, "nothing else that could matter differs", links=True)
+    if scene.is_alone() and could_matter(row) and not _is_out_of_reach(row, scene, candidate):
+        # Half as suspect where other things may have changed unseen and it did not fail in its part.
+        is_sure = candidate.is_linked or not mechanisms_of(row.name) or scene.is_env_known
+        points = 0.2 if is_sure else 0.1
+        candidate.add("the only change", points, "nothing else that could matter differs", links=True)
     elif scene.is_alone(1):
         candidate.add("one of few changes", 0.08, "two things that could matter differ", links=False)
 

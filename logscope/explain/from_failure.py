@@ -26,7 +26,8 @@ from parsers.lazy_pattern import lazy_re
 _UNKNOWN_FLAGS = lazy_re(r"unrecognized arguments?:\s*(?P<words>.+)")
 _BAD_ARGUMENT = lazy_re(r"argument (?P<flags>--[\w-]+(?:/--?[\w-]+)*): (?P<why>.+)")
 _NO_SUCH_ARGUMENT = lazy_re(
-    r"unexpected keyword argument '(?P<name>\w+)'|Removed server argument\(s\)\W+(?P<flag>[\w-]+)"
+    r"ServerArgs\S* got an unexpected keyword argument '(?P<name>\w+)'"
+    r"|Removed server argument\(s\)\W+(?P<flag>[\w-]+)"
 )
 _NEUTRAL = {
     "asked": "more",
@@ -203,7 +204,7 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     shown = " ".join(what.split())
     shown = shown if len(shown) <= 110 else shown[:109] + "…"
     if scene.diff.good is None:
-        title = f"no earlier run to compare with; {shown}"
+        title = f"{shown} (no earlier run to compare with)"
     elif scene.changes == 0:
         compared = "of the configuration" if scene.is_all_known else "that could be compared"
         title = f"nothing {compared} differs; {shown}"

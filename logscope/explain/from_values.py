@@ -36,6 +36,7 @@ _ENV_FAMILIES = {
     "MOONCAKE_": ("disaggregation",),
     "NVSHMEM_": ("moe",),
     "OMP_": ("parallel", "device"),
+    "SGLANG_USE_CPU_ENGINE": ("device", "attention"),
 }
 """Prefix of a variable -> the parts of the server that it feeds."""
 _ENV_SAYS = {
@@ -61,7 +62,15 @@ _ENV_SAYS = {
     "HIP_VISIBLE_DEVICES": ("invalid device ordinal", "no hip gpus are available"),
     "NCCL_SOCKET_IFNAME": ("no socket interface found", "bootstrap : no socket"),
     "GLOO_SOCKET_IFNAME": ("unable to find address for", "gloo connectfullmesh"),
+    "HF_HOME": ("on the local disk", "offline mode is enabled", "in the cached files"),
+    "HF_HUB_CACHE": ("on the local disk", "offline mode is enabled", "in the cached files"),
     "CUDA_HOME": ("cuda_home", "nvcc"),
+    "SGLANG_USE_CPU_ENGINE": (
+        "not compiled with cuda",
+        "no accelerator",
+        "no nvidia driver",
+        "active drivers",
+    ),
     "LD_LIBRARY_PATH": ("cannot open shared object file", "undefined symbol"),
     "PYTHONPATH": ("no module named", "cannot import name"),
 }
@@ -108,6 +117,7 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
         candidate.add("it makes such errors", 0.5, f"{row.name} leads to '{said}'")
     if gate is not None and str(row.bad).lower() != str(gate.avoid).lower():
         candidate.add("gates the check", 0.4, f"{row.name} decides whether this check fires")
+    _score_path(row, scene, candidate)
     _env_part(row, scene, candidate)
     for hit in scene.matches[:2]:
         told = " ".join(what for kind, what in hit.rule.usually_changed if kind == "env")
@@ -116,7 +126,8 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
                 "known failure", 0.25, f"{hit.rule.title}: {row.name} is among what usually changed"
             )
     if scene.is_alone() and not is_advice and not scene.is_outside:
-        candidate.add("the only change", 0.2, "nothing else that could matter differs")
+        points = 0.3 if env_life(row.name) is not None else 0.2  # one that SGLang reads is no bystander
+        candidate.add("the only change", points, "nothing else that could matter differs")
     candidate.mechanism = candidate.parts[0].why if candidate.parts else ""
     if candidate.mechanism:
         candidate.mechanism = candidate.mechanism[:1].upper() + candidate.mechanism[1:] + "."
@@ -125,6 +136,17 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
     )
     candidate.remedies = env_back(row)
     return candidate
+
+
+def _score_path(row: ValueChange, scene: Scene, candidate: Candidate) -> None:
+    """The code that failed, or a file that the message names, lies under a path that the variable holds."""
+    paths = [path for path in str(row.bad or "").split(":") if path.startswith("/") and path.count("/") >= 2]
+    for path in (path.rstrip("/") + "/" for path in paths):
+        frame, distance = scene.clues.frame_with((path.lower(),))
+        if path in scene.clues.message:
+            candidate.add("path in the error", 0.4, f"the message names a file under {path}")
+        elif frame is not None and distance < 4:
+            candidate.add("code from there", 0.5, f"the code that failed was loaded from {path}")
 
 
 def _is_switched_on(value: Json) -> bool:

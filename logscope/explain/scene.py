@@ -54,6 +54,11 @@ class Scene:
             text.startswith("arguments:") and "not known" in text for text in self.diff.not_compared
         )
 
+    @property
+    def is_env_known(self) -> bool:
+        """True when both environments were compared."""
+        return not any(text.startswith("environment:") for text in self.diff.not_compared)
+
     def is_alone(self, others: int = 0) -> bool:
         """True when exactly one change (and `others` more) could matter."""
         return self.is_all_known and self.changes == 1 + others

@@ -61,9 +61,7 @@ def _because(causes: Sequence[Cause]) -> str:
     if not causes:
         return "; no cause found"
     first = causes[0]
-    if first.title.startswith(
-        ("nothing of the", "nothing that could", "none of the changes", "no earlier run")
-    ):
+    if first.title.startswith(("nothing of the", "nothing that could", "none of the changes")):
         return f": {first.title}"
     return f": {first.title}" if first.score >= _SURE else f"; likeliest: {first.title}"
 
