@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from parsers.lazy_pattern import lazy_re
 
 _MODULES = {
     "flashinfer-python": ("flashinfer",),
@@ -20,7 +20,7 @@ _MODULES = {
     "flash-attn": ("flash_attn",),
     "nvidia-cutlass-dsl": ("cutlass",),
 }
-_NVIDIA = re.compile(r"^nvidia-(?P<library>[a-z]+)-cu\d+$")
+_NVIDIA = lazy_re(r"^nvidia-(?P<library>[a-z]+)-cu\d+$")
 
 
 def modules_of(package: str) -> tuple[str, ...]:

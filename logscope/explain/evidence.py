@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from logscope.compare.records import Evidence
 from logscope.explain.scene import Scene
 from logscope.store.records import StoredRun
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Milestone
 
 _LONGEST = 300
-_ABOVE_PACKAGE = re.compile(r"site-packages/|dist-packages/|/python/")
+_ABOVE_PACKAGE = lazy_re(r"site-packages/|dist-packages/|/python/")
 
 
 def root_quote(scene: Scene) -> Evidence | None:

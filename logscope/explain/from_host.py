@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from logscope.compare.values import show
@@ -11,24 +10,19 @@ from logscope.explain.evidence import milestone_named, milestone_quote, root_quo
 from logscope.explain.remedies import from_atlas
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import atlas
+from parsers.lazy_pattern import lazy_re
 
-_OF_A_GPU = re.compile(
-    r"\bSM ?[<>=]+ ?\d+|\bSM ?_?\d{2,3}\b|\bsm_?\d{2,3}a?\b|\bcc ?\d\.\d|\bMP>=|compute capability|"
+_OF_A_GPU = lazy_re(
+    r"(?i)\bSM ?[<>=]+ ?\d+|\bSM ?_?\d{2,3}\b|\bsm_?\d{2,3}a?\b|\bcc ?\d\.\d|\bMP>=|compute capability|"
     r"Blackwell|Hopper|Ampere|\bAda\b|no kernel image|unsupported (?:gpu )?arch|invalid device ordinal|"
-    r"no CUDA GPUs|shared memory, Required|nvcc fatal",
-    re.IGNORECASE,
+    r"no CUDA GPUs|shared memory, Required|nvcc fatal"
 )
 """An error that speaks of the kind of GPU."""
-_OUT_OF_MEMORY = re.compile(
-    r"out of memory|outofmemory|Not enough memory|max_running_request is zero", re.IGNORECASE
+_OUT_OF_MEMORY = lazy_re(r"(?i)out of memory|outofmemory|Not enough memory|max_running_request is zero")
+_CAPACITY = lazy_re(
+    r"(?i)total capacity of (?P<total>[\d.]+) GiB of which (?P<free>[\d.]+) (?P<unit>[GM])iB is free"
 )
-_CAPACITY = re.compile(
-    r"total capacity of (?P<total>[\d.]+) GiB of which (?P<free>[\d.]+) (?P<unit>[GM])iB is free",
-    re.IGNORECASE,
-)
-_OWN = re.compile(
-    r"Of the allocated memory (?P<own>[\d.]+) (?P<unit>[GM])iB is allocated by PyTorch", re.IGNORECASE
-)
+_OWN = lazy_re(r"(?i)Of the allocated memory (?P<own>[\d.]+) (?P<unit>[GM])iB is allocated by PyTorch")
 _CONTEXT_GIB = 4.0
 """What a process takes of a GPU beside PyTorch's memory, at most: CUDA context, NCCL, kernels."""
 _FOREIGN_SHARE = 0.15

@@ -17,9 +17,10 @@ from logscope.explain.remedies import env_back, from_gate, version_back
 from logscope.explain.scene import Scene
 from logscope.knowledge.mechanisms import mechanisms
 from logscope.knowledge.records import Gate
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Frame, Json
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_re(r"\w+")
 _ON = ("1", "true", "yes", "y", "on")
 _ENV_FAMILIES = {
     "NCCL_": ("parallel", "allreduce"),
