@@ -217,6 +217,8 @@ class Database:
         from logscope.store.engine import engine as duckdb
 
         text = " ".join(str(error).split())
+        if type(error) is RuntimeError and text == "Query interrupted":
+            raise KeyboardInterrupt from error  # what DuckDB makes of Ctrl-C while it works
         if not isinstance(error, duckdb.Error):
             raise error
         if "not a valid DuckDB database" in text:

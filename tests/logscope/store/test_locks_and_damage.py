@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from logscope.errors import StoreError, StoreLocked
 from logscope.store import Store
+from logscope.store.connection import Database
 from logscope.store.schema import VERSION
 from tests.logscope.store.launches import START, launch_log, write_log
 
@@ -217,3 +219,11 @@ def test_one_process_may_read_and_write_by_turns(tmp_path: Path) -> None:
         marked = store.load("last").mark
 
     assert marked is not None and marked.note == "while reading"
+
+
+def test_ctrl_c_while_duckdb_works_is_an_interrupt_and_no_error() -> None:
+    database = Database(None)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt), database.reading() as connection:
+        connection.execute("SELECT count(*) FROM range(100000000) a, range(100000000) b").fetchall()
