@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from logscope.compare.records import Evidence
 from logscope.explain.records import Cause, Remedy, ScorePart
+from logscope.explain.remedies import merged
 from logscope.store.records import Contrast, Seen
 from parsers.lazy_dataclass import dataclass, field
 from parsers.records import Json
@@ -59,8 +60,7 @@ class Candidate:
             self.add(part.name, part.points, part.why, links=False)
         self.is_linked |= other.is_linked
         self.quote(*other.evidence)
-        typed = {remedy.apply for remedy in self.remedies if remedy.apply}
-        self.remedies.extend(remedy for remedy in other.remedies if remedy.apply not in typed)
+        self.remedies.extend(other.remedies)
         self.asks = self.asks or other.asks
         self.mechanism = self.mechanism or other.mechanism
 
@@ -74,7 +74,7 @@ class Candidate:
             score=round(min(max(self.points, 0.01), _HIGHEST), 2),
             mechanism=self.mechanism,
             evidence=tuple(self.evidence[:_MOST_EVIDENCE]),
-            remedies=tuple(self.remedies),
+            remedies=tuple(merged(self.remedies)),
             seen_before=self.seen,
             contrast=self.contrast,
             parts=tuple(sorted(self.parts, key=lambda part: -abs(part.points))),

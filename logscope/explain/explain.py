@@ -24,6 +24,7 @@ from logscope.explain.from_outside import outside_candidate, pressure_candidates
 from logscope.explain.from_values import env_candidates, version_candidates
 from logscope.explain.records import Explanation
 from logscope.explain.remedies import from_atlas
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene, scene_of
 from logscope.explain.verdict import verdict
 from logscope.store.interface import RunHistory
@@ -157,6 +158,5 @@ def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
     for candidate in candidates:
         is_listed = any(part.name == "known failure" for part in candidate.parts)
         if is_listed and len(candidate.remedies) < 3 and candidate.kind in _OF_CONFIGURATION:
-            own = {remedy.apply for remedy in candidate.remedies}
-            extra = from_atlas(hit.rule.remedies, hit.groups, most=3)
-            candidate.remedies += [remedy for remedy in extra if remedy.apply not in own or not remedy.apply]
+            extra = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups), most=3)
+            candidate.remedies += extra

@@ -13,6 +13,7 @@ from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quote, root_quote
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import flag_of, flag_with, from_atlas
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene, is_off
 from parsers.records import Json
 
@@ -45,7 +46,9 @@ def alone_candidates(scene: Scene) -> Iterator[Candidate]:
         candidate.mechanism = "It was typed on the command line; no earlier run shows another value."
         candidate.quote(root_quote(scene), argument_quote(scene.bad, "bad", name))
         candidate.remedies = [
-            remedy for hit in scene.matches[:1] for remedy in from_atlas(hit.rule.remedies, hit.groups)
+            remedy
+            for hit in scene.matches[:1]
+            for remedy in from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
         ]
         if not candidate.remedies:
             candidate.remedies = [_leave_out(name, value)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from logscope.compare.command_line import argument_name
-from logscope.compare.facts import RunFacts
 from logscope.compare.origins import argument_life, flags_of
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
@@ -19,6 +18,7 @@ from logscope.explain.evidence import (
 )
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import fill, flag_of, flag_with, from_atlas
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import AtlasMatch
 from parsers.lazy_pattern import lazy_re
@@ -29,16 +29,6 @@ _NO_SUCH_ARGUMENT = lazy_re(
     r"ServerArgs\S* got an unexpected keyword argument '(?P<name>\w+)'"
     r"|Removed server argument\(s\)\W+(?P<flag>[\w-]+)"
 )
-_NEUTRAL = {
-    "asked": "more",
-    "derived": "less",
-    "package": "package",
-    "library": "library",
-    "path": "path",
-    "port": "",
-    "required": "more",
-    "limit": "less",
-}
 _MOST_KNOWN = 3
 
 
@@ -173,7 +163,7 @@ def _weigh_shards(candidate: Candidate, scene: Scene) -> None:
 
 def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candidate:
     """The candidate of one atlas rule."""
-    values = _values(hit, scene)
+    values = rule_values(scene, hit.groups)
     title = fill(hit.rule.cause_title or hit.rule.title, values)
     subject = " ".join(fill(hit.rule.cause_subject or hit.rule.id, values).split())
     candidate = Candidate(hit.rule.cause_kind or "other", subject, title)
@@ -186,13 +176,6 @@ def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candida
     candidate.quote(root_quote(scene))
     candidate.remedies = from_atlas(hit.rule.remedies, values)
     return candidate
-
-
-def _values(hit: AtlasMatch, scene: Scene) -> dict[str, str]:
-    values = {**_NEUTRAL, **hit.groups}
-    if not values["port"]:
-        values["port"] = show(RunFacts(scene.bad).value("args.port") or "")
-    return values
 
 
 def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
@@ -226,7 +209,7 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     )
     candidate.quote(root_quote(scene))
     for hit in scene.matches[:1]:
-        candidate.remedies = from_atlas(hit.rule.remedies, _values(hit, scene))
+        candidate.remedies = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
     if not candidate.remedies and scene.diff.good is not None:
         candidate.remedies = [
             Remedy(

@@ -12,6 +12,7 @@ from logscope.explain.evidence import argument_quotes, milestone_named, mileston
 from logscope.explain.from_arguments import argument_title
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import back_to_good, config_back, env_back, from_atlas, version_back
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene, could_matter, family, is_switch, was_typed
 from logscope.knowledge.atlas import atlas
 from logscope.knowledge.mechanisms import figure_feeds
@@ -114,7 +115,7 @@ def figure_candidates(scene: Scene) -> Iterator[Candidate]:
             candidate.add("the only change", 0.2, "nothing else that could matter differs")
         candidate.mechanism = _told(moved)
         candidate.quote(*argument_quotes(scene, row.name), *_figure_quotes(scene, moved))
-        candidate.remedies = back_to_good(row) + _rule_remedies(candidate)
+        candidate.remedies = back_to_good(row) + _rule_remedies(candidate, scene)
         yield candidate
     if sure:
         yield from _other_candidates(scene, moved)
@@ -159,12 +160,12 @@ def _figure_quotes(scene: Scene, moved: Sequence[MetricChange]) -> list[Evidence
     return quotes
 
 
-def _rule_remedies(candidate: Candidate) -> list[Remedy]:
+def _rule_remedies(candidate: Candidate, scene: Scene) -> list[Remedy]:
     for part in candidate.parts:
         rule_id = _RULES.get(part.name.removeprefix("moves "))
         for rule in atlas() if rule_id else ():
             if rule.id == rule_id:
-                return from_atlas(rule.remedies, {}, most=3)
+                return from_atlas(rule.remedies, rule_values(scene), most=3)
     return []
 
 
@@ -208,5 +209,5 @@ def _straggler(scene: Scene, moved: Sequence[MetricChange]) -> Candidate:
     candidate.mechanism = _told(moved)
     candidate.quote(*_figure_quotes(scene, moved))
     rule = next((rule for rule in atlas() if rule.id == "perf-clock-or-straggler"), None)
-    candidate.remedies = from_atlas(rule.remedies, {}) if rule is not None else []
+    candidate.remedies = from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
     return candidate

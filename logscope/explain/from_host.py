@@ -8,6 +8,7 @@ from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import milestone_named, milestone_quote, root_quote
 from logscope.explain.remedies import from_atlas
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import atlas
 from parsers.lazy_pattern import lazy_re
@@ -50,7 +51,7 @@ def host_candidates(scene: Scene) -> Iterator[Candidate]:
             candidate.add("the only change", 0.25, "nothing of the configuration differs")
         candidate.quote(root_quote(scene))
         if hit is not None:
-            candidate.remedies = from_atlas(hit.rule.remedies, hit.groups)
+            candidate.remedies = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
         yield candidate
 
 
@@ -80,7 +81,7 @@ def occupied_candidates(scene: Scene) -> Iterator[Candidate]:
     candidate.mechanism = "What others hold is missing for weights, KV pool and graphs."
     candidate.quote(root_quote(scene))
     rule = next((rule for rule in atlas() if rule.id == "gpu-memory-occupied"), None)
-    candidate.remedies = from_atlas(rule.remedies, {}) if rule is not None else []
+    candidate.remedies = from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
     yield candidate
 
 

@@ -17,6 +17,7 @@ from logscope.explain.evidence import (
 from logscope.explain.from_arguments import argument_title, score_direction
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import back_to_good, from_atlas
+from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene, family, was_typed
 from logscope.knowledge.atlas import atlas
 from logscope.knowledge.mechanisms import directions_of, mechanisms_of
@@ -52,7 +53,7 @@ def outside_candidate(scene: Scene) -> Candidate:
     candidate.quote(milestone_quote(last_milestone(scene.bad), "bad"))
     if signal:
         candidate.quote(noted(f"exit_signal: {signal}"))
-    candidate.remedies = _remedies(run.outcome, signal)
+    candidate.remedies = _remedies(scene, signal)
     return candidate
 
 
@@ -74,7 +75,8 @@ def _score(candidate: Candidate, scene: Scene, signal: str) -> None:
         candidate.add("nothing differs", 0.2, "the configuration is that of the good run")
 
 
-def _remedies(outcome: Outcome, signal: str) -> list[Remedy]:
+def _remedies(scene: Scene, signal: str) -> list[Remedy]:
+    outcome = scene.bad.run.outcome
     if signal == "SIGKILL" and outcome is not Outcome.HUNG:
         return [
             Remedy(
@@ -92,7 +94,7 @@ def _remedies(outcome: Outcome, signal: str) -> list[Remedy]:
         ]
     rule_id = _OUTSIDE_RULES.get(outcome)
     rule = next((rule for rule in atlas() if rule.id == rule_id), None)
-    return from_atlas(rule.remedies, {}) if rule is not None else []
+    return from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
 
 
 def pressure_candidates(scene: Scene) -> Iterator[Candidate]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from logscope.compare.records import ArgumentChange, Change, ValueChange
 from logscope.compare.values import show
@@ -18,8 +19,13 @@ _DURABILITY = {
     "workaround": "workaround",
     "last resort": "last resort",
 }
-_TO_TYPE = lazy_re(r"--[a-z][\w-]+(?:[ =][\w./]+)?|\b[A-Z][A-Z0-9_]{4,}=\S+|pip install \S+|ulimit -n \d+")
-_TAKES_AWAY = lazy_re(r"(?:drop|remove|leave out|without)\b", re.IGNORECASE)
+_TO_TYPE = lazy_re(
+    r"--[a-z][\w-]+(?:[ =](?=[\d/A-Z])[\w./]+)?|\b[A-Z][A-Z0-9_]{4,}=\S+|pip install \S+|ulimit -n \d+"
+)
+_TAKES_AWAY = lazy_re(r"(?:drop|remove|leave out|without|unset)\b", re.IGNORECASE)
+_TURNED = lazy_re(
+    r"(?<![\w-])--[a-z][\w-]+|\b[A-Z][A-Z0-9_]{4,}(?==)|(?<=unset )[A-Z][A-Z0-9_]+|^[a-z][\w.]+(?= = )"
+)
 _MARK = lazy_re(r"\{(\w+)\}")
 
 
@@ -50,6 +56,27 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     """`template` with its ``{marks}`` replaced; an unknown mark becomes its own word."""
     text = _MARK.sub(lambda found: values.get(found.group(1), found.group(1)), template)
     return text.replace("{{", "{").replace("}}", "}")
+
+
+def merged(remedies: Sequence[Remedy]) -> list[Remedy]:
+    """Each way out once: of those that turn the same flags, variables or keys the first stays."""
+    kept: dict[object, Remedy] = {}
+    for remedy in remedies:
+        key = _effect(remedy)
+        held = kept.get(key)
+        if held is None:
+            kept[key] = remedy
+        elif remedy.worked_before and not held.worked_before:
+            kept[key] = replace(held, worked_before=remedy.worked_before)
+    return list(kept.values())
+
+
+def _effect(remedy: Remedy) -> object:
+    """What it turns, and whether it takes it away; its own words where it turns nothing that has a name."""
+    turned = frozenset(_TURNED.findall(remedy.apply))
+    if not turned or remedy.apply.startswith("pip "):
+        return remedy.apply or remedy.action
+    return turned, _TAKES_AWAY.match(remedy.apply) is not None
 
 
 def flag_of(name: str) -> str:

@@ -140,12 +140,11 @@ def _rule(entry: Json, where: str, origin: str) -> AtlasRule:
         after=_texts(entry, "after", where),
         before=_texts(entry, "before", where),
         root_signal=_text(entry, "root_signal", where),
-        usually_changed=tuple((row[0], row[1]) for row in _lists(entry, "usually_changed", 2, where)),
+        usually_changed=tuple((row[0], row[1]) for row in _lists(entry, "usually_changed", (2,), where)),
         evidence_args=_texts(entry, "evidence_args", where),
         evidence_config_keys=_texts(entry, "evidence_config_keys", where),
         remedies=tuple(
-            AtlasRemedy(rank, row[0], row[1], row[2], row[3])
-            for rank, row in enumerate(_lists(entry, "remedies", 4, where), 1)
+            AtlasRemedy(rank, *row) for rank, row in enumerate(_lists(entry, "remedies", (4, 5), where), 1)
         ),
         more_specific_than=_texts(entry, "more_specific_than", where),
         samples=_texts(entry, "samples", where),
@@ -176,14 +175,15 @@ def _texts(entry: Mapping[str, Json], key: str, where: str, needed: bool = False
     return tuple(str(item) for item in value)
 
 
-def _lists(entry: Mapping[str, Json], key: str, width: int, where: str) -> list[list[str]]:
+def _lists(entry: Mapping[str, Json], key: str, widths: tuple[int, ...], where: str) -> list[list[str]]:
     value = entry.get(key, [])
     if not isinstance(value, list):
         raise SourceError(f"{where}: {key!r} is no list")
     rows = []
     for row in value:
-        if not isinstance(row, list) or len(row) != width or not all(isinstance(item, str) for item in row):
-            raise SourceError(f"{where}: each entry of {key!r} is a list of {width} texts")
+        if not isinstance(row, list) or len(row) not in widths or not all(isinstance(it, str) for it in row):
+            many = " or ".join(map(str, widths))
+            raise SourceError(f"{where}: each entry of {key!r} is a list of {many} texts")
         rows.append([str(item) for item in row])
     return rows
 
