@@ -147,35 +147,7 @@ def parse_only(path: str) -> int:
     return count
 
 
-def _paint(app: Any) -> int:
-    """Start an app without a terminal, wait until it has painted, and end it."""
-    import asyncio
-
-    async def paint() -> None:
-        async with app.run_test(size=(160, 48)) as pilot:
-            await pilot.pause()
-
-    asyncio.run(paint())
-    return 0
-
-
-def empty_app(path: str) -> int:
-    """An app of Textual without any widget."""
-    from textual.app import App
-
-    return _paint(App())
-
-
-def run_list(path: str) -> int:
-    """LogScope's screen of all runs in a store."""
-    from pathlib import Path
-
-    from logscope.tui.app import LogScopeApp
-
-    return _paint(LogScopeApp(Path(path)))
-
-
-PEERS |= {"parse": parse_only, "empty-app": empty_app, "run-list": run_list}
+PEERS["parse"] = parse_only
 
 if __name__ == "__main__":
     sys.stdout.write(f"{PEERS[sys.argv[1]](sys.argv[2])}\n")

@@ -150,22 +150,11 @@ def start_up(bench: Bench) -> None:
     _say(f"diff of two stored runs = {diff / duckdb:.1f} x import duckdb")
 
 
-def paint(bench: Bench) -> None:
-    """First paint of the run list of 5,000 runs against an app without a widget."""
-    store = str(bench.large_store())
-    contenders = [
-        Contender("an empty Textual app", (sys.executable, PEERS, "empty-app", store)),
-        Contender("run list of 5,000 runs", (sys.executable, PEERS, "run-list", store)),
-    ]
-    _table(in_turn(contenders, max(bench.repeat, 5)), contenders[0].name, 0)
-
-
 PARTS: dict[str, Callable[[Bench], None]] = {
     "ingest": ingest,
     "dirty": dirty,
     "diff": compare,
     "start-up": start_up,
-    "paint": paint,
 }
 
 

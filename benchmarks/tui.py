@@ -1,15 +1,24 @@
 """What the terminal UI costs: ``python benchmarks/tui.py [FOLDER]`` (needs 1.2 GB; default: the temp folder).
 
-Prints CPU seconds to the first paint with 5,000 runs and of an empty Textual app, CPU to open a 1 GB log near
-its end, and the longest time that the event loop was held while that log is scrolled and searched.
+Prints one JSON object:
+
+- CPU seconds of the whole command, in a terminal of 120x40, until something is seen: of an empty Textual app,
+  of ``logscope triage`` (Diff) and of the run list over a store of 5,000 runs: their frame, their rows when
+  started for the first time, and their rows when started again. Compared commands take turns; medians are told
+  and multiples of the empty app.
+- Bytes that a key sends over the wire, for each screen.
+- CPU seconds to open a log of 1 GB at its failure, beyond what the app took before, and the longest time that
+  the event loop was held while that log is scrolled and searched.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
-import subprocess
+import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -17,49 +26,80 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from terminal import Terminal
+
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_logs"
 RUNS = int(os.environ.get("LOGSCOPE_BENCH_RUNS", "5000"))
+TURNS = 7
 LINE = (
     b"[2026-11-30 17:00:00 TP0] Decode batch, #running-req: 12, #token: 12345, token usage: 0.12, "
     b"cuda graph: True, gen throughput (token/s): 812.33, #queue-req: 0\n"
 )
-
-_EMPTY = """
-import asyncio, time
-from textual.app import App
-async def main():
-    app = App()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause()
-asyncio.run(main())
-print(time.process_time())
-"""
-_OURS = """
-import asyncio, sys, time
-from pathlib import Path
-from logscope.tui.app import LogScopeApp
-async def main():
-    app = LogScopeApp(Path(sys.argv[1]), start=sys.argv[2])
-    async with app.run_test(size=(120, 40)) as pilot:
-        painted = time.process_time()
-        while not app.screen.query_one('LineList').rows:
-            await asyncio.sleep(0.002)
-        await pilot.pause()
-        print(painted, time.process_time())
-asyncio.run(main())
-"""
+EMPTY = (sys.executable, "-c", "from textual.app import App; App().run()")
+RUN_LIST = (
+    "import gc, sys; gc.disable()\nfrom pathlib import Path\nfrom logscope.tui.app import LogScopeApp\n"
+    "LogScopeApp(Path(sys.argv[1]), start='runs').run()"
+)
+STEPS = 6
+"""Times that a key is pressed; the median counts."""
 
 
-def cpu(code: str, *words: str) -> list[float]:
-    """The figures that a fresh interpreter prints; the least of five."""
-    told = []
-    for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, cwd=ROOT
-        )
-        told.append([float(word) for word in done.stdout.split()])
-    return [min(column) for column in zip(*told, strict=True)]
+def first_paint(store: Path, state: Path) -> dict[str, Any]:
+    """CPU to the first paint with rows, medians of turns."""
+    screens = {
+        "diff": (
+            (sys.executable, "-m", "logscope", "triage", "--db", str(store)),
+            "reading the run",
+            "max_position_embeddings",
+        ),
+        "runs": ((sys.executable, "-c", RUN_LIST, str(store)), "reading the history", "tiny-llama"),
+    }
+    costs: dict[str, list[float]] = {}
+
+    def take(name: str, words: tuple[str, ...], wanted: str) -> None:
+        terminal = Terminal(words, env={"XDG_STATE_HOME": str(state)})
+        terminal.until(wanted)
+        costs.setdefault(name, []).append(terminal.kill())
+
+    for _ in range(TURNS):
+        take("empty_app", EMPTY, " {100}")
+        for name, (words, frame, wanted) in screens.items():
+            shutil.rmtree(state, ignore_errors=True)
+            take(f"{name}_frame", words, frame)
+            take(f"{name}_first_time", words, wanted)
+            terminal = Terminal(words, env={"XDG_STATE_HOME": str(state)})  # comes to rest: the view is kept
+            terminal.until(wanted)
+            while not list(state.rglob("views-*.json")):
+                terminal.rest()
+            terminal.kill()
+            take(f"{name}_again", words, wanted)
+    medians = {name: statistics.median(taken) for name, taken in costs.items()}
+    return {
+        "first_paint_cpu_s": {name: round(cpu, 3) for name, cpu in medians.items()},
+        "first_paint_ratio": {name: round(cpu / medians["empty_app"], 2) for name, cpu in medians.items()},
+    }
+
+
+def wire(store: Path, state: Path) -> dict[str, dict[str, int]]:
+    """Screen and size -> key -> bytes that one press of it sends."""
+    told: dict[str, dict[str, int]] = {}
+    screens = {"Diff": "", "Log": "\r", "Runs": "1", "Errors": "3", "Throughput": "4"}
+    for width, height in ((80, 24), (120, 40)):
+        for name, way in screens.items():
+            words = (sys.executable, "-m", "logscope", "triage", "--db", str(store))
+            terminal = Terminal(words, (width, height), {"XDG_STATE_HOME": str(state)})
+            terminal.until("max_position_embeddings")
+            terminal.rest()
+            if way:
+                terminal.press(way)
+            terminal.press("g")
+            told[f"{name} {width}x{height}"] = {
+                said: round(statistics.median(terminal.press(key) for _ in range(STEPS)))
+                for said, key in (("j", "j"), ("ctrl+d", "\x04"), ("k", "k"))
+            }
+            terminal.kill()
+    return told
 
 
 def store_with_runs(folder: Path) -> Path:
@@ -102,7 +142,7 @@ def large_log(folder: Path) -> tuple[Path, Path]:
 
 
 async def held_while(work: Callable[[], Awaitable[None]]) -> float:
-    """Longest time, seconds, for which the event loop did not come round while `work` was done."""
+    """Longest time, milliseconds, for which the event loop did not come round while `work` was done."""
     longest, stop = 0.0, False
 
     async def watch() -> None:
@@ -117,7 +157,7 @@ async def held_while(work: Callable[[], Awaitable[None]]) -> float:
     await work()
     stop = True
     await watcher
-    return longest
+    return round(1000 * longest, 1)
 
 
 async def large(log: Path, store: Path) -> dict[str, Any]:
@@ -133,14 +173,14 @@ async def large(log: Path, store: Path) -> dict[str, Any]:
         await settle(pilot)  # the run list and its verdict are there: what follows is the log's alone
         run = await asyncio.to_thread(app.service._store().load, "last-failed")
         assert run.run.root_error is not None
-        import numpy  # noqa: F401 - as after the first log that was opened
-
+        gc.freeze()  # as `logscope triage` does
         began = time.process_time()
         page = LogPage(Place("bad", str(log), run.run.root_error.line), run)
         await app.push_screen(page)
         view = page.query_one(LogView)
-        while not view.line_text(run.run.root_error.line):
+        while not view.line_text(run.run.root_error.line) or view.cursor != run.run.root_error.line:
             await asyncio.sleep(0.001)
+        await pilot.pause()
         opened = time.process_time() - began
 
         async def scroll() -> None:
@@ -150,17 +190,22 @@ async def large(log: Path, store: Path) -> dict[str, Any]:
                 await asyncio.sleep(0.01)
             await pilot.press("G")
 
+        async def look(text: str) -> None:
+            page.find(text)
+            while page._jobs:
+                await asyncio.sleep(0.01)
+            page.action_next_hit(-1)
+            while page._jobs:
+                await asyncio.sleep(0.01)
+
         async def search() -> None:
-            for text in ("server_args=", "nowhere to be found"):
-                page.find(text)
-                page.action_next_hit(-1)
-                while page._jobs:
-                    await asyncio.sleep(0.01)
+            for text in ("nowhere to be found", "Nowhere to be found", "server_args="):
+                await look(text)
 
         return {
-            "open_cpu_s": round(opened, 3),
-            "longest_block_scroll_ms": round(1000 * await held_while(scroll), 1),
-            "longest_block_search_ms": round(1000 * await held_while(search), 1),
+            "large_log_open_cpu_s": round(opened, 3),
+            "longest_block_scroll_ms": await held_while(scroll),
+            "longest_block_search_ms": await held_while(search),
         }
 
 
@@ -169,15 +214,11 @@ def main() -> None:
     given = sys.argv[1] if len(sys.argv) > 1 else tempfile.gettempdir()
     with tempfile.TemporaryDirectory(dir=given) as name:
         folder = Path(name)
-        os.environ["XDG_STATE_HOME"] = str(folder / "state")
-        empty = cpu(_EMPTY)[0]
-        result: dict[str, Any] = {"empty_app_cpu_s": round(empty, 3)}
+        state = folder / "state"
+        os.environ.update(XDG_STATE_HOME=str(state), PYTHONPATH=str(ROOT))
         store = store_with_runs(folder)
-        for screen in ("runs", "diff"):
-            painted, shown = cpu(_OURS, str(store), screen)
-            result[f"{screen}_first_paint_cpu_s"] = round(painted, 3)
-            result[f"{screen}_first_paint_ratio"] = round(painted / empty, 2)
-            result[f"{screen}_rows_shown_cpu_s"] = round(shown, 3)
+        result = first_paint(store, state)
+        result["bytes_a_key"] = wire(store, state)
         result.update(asyncio.run(large(*large_log(folder))))
         sys.stdout.write(json.dumps(result, indent=2) + "\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,6 +31,8 @@ WHILE_TYPING = frozenset(["help", "command_palette", "quit"])
 """Actions of the app that act while the cursor is in a text field."""
 GROWTH_PAUSE = 5.0
 """Seconds between two looks at logs that are still being written."""
+REST = 3.0
+"""Seconds after which the start is over: what it needs is imported and the first answer is there."""
 
 
 class LogScopeApp(App[None]):
@@ -60,14 +62,16 @@ class LogScopeApp(App[None]):
         ingest: Sequence[str] = (),
         start: str = "diff",
         keymap: Mapping[str, str] | None = None,
+        at_rest: Callable[[], None] | None = None,
     ) -> None:
+        """`at_rest` is called once, when the start is over."""
         super().__init__()
         self.service = Service(store)
         self.store_name = store.name
         self.memory = Memory(store)
         self.views = LastViews(store)
         self.intake = Intake(self, self.service, ingest)
-        self._start = start
+        self._start, self._at_rest = start, at_rest
         self._baseline: str | None = None
         self.bad = "last-failed"
         self.keys: Mapping[str, str] = keymap or {}
@@ -81,6 +85,8 @@ class LogScopeApp(App[None]):
         self.push_screen(self._page(self._start))
         self.intake.begin()
         self.set_interval(GROWTH_PAUSE, self.intake.look)
+        if self._at_rest is not None:
+            self.set_timer(REST, self._at_rest)
 
     def on_unmount(self) -> None:
         self.intake.stop()

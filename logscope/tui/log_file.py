@@ -8,17 +8,16 @@ and no call holds the interpreter for longer than one block takes.
 from __future__ import annotations
 
 import os
+import re
+from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from logscope.errors import SourceError
-
-if TYPE_CHECKING:
-    import numpy as np
+from logscope.tui.needle import Needle
 
 BLOCK = 1 << 18
 """Bytes counted at once."""
@@ -26,6 +25,7 @@ LONGEST = 1 << 16
 """Bytes of one line that are decoded for the screen."""
 _HELD_BLOCKS = 256
 """Blocks whose line ends are kept."""
+_NEWLINE = re.compile(rb"\n")
 
 
 def never() -> bool:
@@ -55,7 +55,7 @@ class LogFile:
         """The same for blocks counted backwards from a known end; the last entry is for what follows."""
         self._tail_from = 0
         """The first block of the tail."""
-        self._cache: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._cache: OrderedDict[int, array[int]] = OrderedDict()
         self._lock = RLock()
         self._file = -1
         try:
@@ -114,20 +114,13 @@ class LogFile:
 
     def count(self, blocks: int | None = None, cancelled: Callable[[], bool] = never) -> bool:
         """Counts `blocks` more blocks (all when None); False when there is nothing left to count."""
-        import numpy as np  # 0.1 s, and only logs need it
-
-        # two buffers for all blocks: fresh memory for each would cost more than the counting
-        buffer, hits = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.bool_)
         done = 0
         while not cancelled() and (blocks is None or done < blocks):
             with self._lock:  # let go between blocks: the screen reads lines meanwhile
                 if self.is_counted or self._file < 0:
                     return False
-                start = len(self._ends_before) - 1
-                length = os.preadv(self._file, [buffer.data], start * BLOCK)
-                length = min(length, self._size - start * BLOCK)
-                np.equal(buffer[:length], 10, out=hits[:length])
-                self._ends_before.append(self._ends_before[-1] + int(np.count_nonzero(hits[:length])))
+                block = self._block(len(self._ends_before) - 1)
+                self._ends_before.append(self._ends_before[-1] + block.count(b"\n"))
                 self._join()
             done += 1
         return not self.is_counted
@@ -141,6 +134,8 @@ class LogFile:
 
     def count_to(self, line: int, cancelled: Callable[[], bool] = never) -> None:
         """Counts until `line` is known or the file ends: backwards from a known end where that is nearer."""
+        if self._tail and (self._tail_from + len(self._tail) - 1) * BLOCK >= self._size:
+            line = min(line, self.lines)  # the end is known: beyond it there is nothing to count for
         while self._tail and line > self._ends_before[-1] and not cancelled():
             is_near = self._tail[-1] - line < line - self._ends_before[-1]
             if not is_near or not self._tail_backwards(line):
@@ -198,61 +193,63 @@ class LogFile:
 
     # -- looking for text -------------------------------------------------------------------------
 
-    def find(self, text: str, start: int, step: int, cancelled: Callable[[], bool] = never) -> int | None:
-        """The next (step 1) or previous (-1) line from `start` that holds `text`; None when there is none."""
-        wanted = text.encode()
+    def find(
+        self, needle: Needle, start: int, step: int, cancelled: Callable[[], bool] = never
+    ) -> int | None:
+        """The next (step 1) or previous (-1) line from `start` that holds `needle`; None if there is none."""
         with self._lock:
             span = self._span(start)
-        if span is None or not wanted:
+        if span is None or not needle:
             return None
         found = (
-            self._scan_forward(wanted, span[1], cancelled)
+            self._scan_forward(needle, span[1], cancelled)
             if step > 0
-            else self._scan_back(wanted, span[0], cancelled)
+            else self._scan_back(needle, span[0], cancelled)
         )
         return None if found < 0 else self.number_at(found, cancelled)
 
-    def _scan_forward(self, wanted: bytes, position: int, cancelled: Callable[[], bool]) -> int:
+    def _scan_forward(self, needle: Needle, position: int, cancelled: Callable[[], bool]) -> int:
+        wanted = needle.wanted
         while position < self._size and not cancelled():
-            found = self._read(position, BLOCK + len(wanted) - 1).find(wanted)
+            found = needle.prepared(self._read(position, BLOCK + len(wanted) - 1)).find(wanted)
             if found >= 0:
                 return position + found
             position += BLOCK
         return -1
 
-    def _scan_back(self, wanted: bytes, position: int, cancelled: Callable[[], bool]) -> int:
+    def _scan_back(self, needle: Needle, position: int, cancelled: Callable[[], bool]) -> int:
         """The last place before `position`; a hit lies wholly before it, since no text spans two lines."""
+        wanted = needle.wanted
         while position > 0 and not cancelled():
             start = max(0, position - BLOCK)
-            found = self._read(start, position - start + len(wanted) - 1).rfind(
-                wanted, 0, position - start + len(wanted) - 1
-            )
+            found = needle.prepared(self._read(start, position - start + len(wanted) - 1)).rfind(wanted)
             if found >= 0 and start + found < position:
                 return start + found
             position = start
         return -1
 
     def matching(
-        self, needle: str, keep: Callable[[str], bool], cancelled: Callable[[], bool] = never
+        self, needle: Needle, keep: Callable[[str], bool], cancelled: Callable[[], bool] = never
     ) -> Iterator[list[int]]:
         """Numbers of the lines that hold `needle` and of whose text `keep` holds, a list a block."""
-        wanted = needle.encode()
         block = 0
         while block * BLOCK < self._size and not cancelled():
             self.number_at(block * BLOCK, cancelled)
-            yield self._lines_with(wanted, block, keep)
+            yield self._lines_with(needle, block, keep)
             block += 1
 
-    def _lines_with(self, wanted: bytes, block: int, keep: Callable[[str], bool]) -> list[int]:
+    def _lines_with(self, needle: Needle, block: int, keep: Callable[[str], bool]) -> list[int]:
         """Numbers of the lines in which a hit begins in this block, and of whose text `keep` holds."""
         with self._lock:
             before = self._before(block)
             if before is None:
                 return []
-            ends = (self._ends(block) - block * BLOCK).tolist()
+            ends = self._ends(block)
+        wanted = needle.wanted
         data = self._read(block * BLOCK, BLOCK + len(wanted) - 1)
+        seen = needle.prepared(data)
         found: list[int] = []
-        position = data.find(wanted)
+        position = seen.find(wanted)
         while 0 <= position < BLOCK:
             index = bisect_left(ends, position)
             is_whole = 0 < index < len(ends)
@@ -265,7 +262,7 @@ class LogFile:
                 found.append(before + index + 1)
             if index == len(ends):
                 break
-            position = data.find(wanted, ends[index] + 1)
+            position = seen.find(wanted, ends[index] + 1)
         return found
 
     def number_at(self, offset: int, cancelled: Callable[[], bool] = never) -> int:
@@ -275,7 +272,9 @@ class LogFile:
             pass
         with self._lock:
             before = self._before(block)
-            return self.lines if before is None else before + int((self._ends(block) < offset).sum()) + 1
+            if before is None:
+                return self.lines
+            return before + bisect_left(self._ends(block), offset - block * BLOCK) + 1
 
     def _before(self, block: int) -> int | None:
         """Line ends before a block; None where they are not counted yet."""
@@ -303,14 +302,15 @@ class LogFile:
         block = bisect_left(known, number) - 1
         index = number - known[block] - 1
         ends = self._ends(first + block)
-        return int(ends[index]) if index < len(ends) else self._size  # the file was cut meanwhile
+        if index >= len(ends):
+            return self._size  # the file was cut meanwhile
+        return (first + block) * BLOCK + ends[index]
 
-    def _ends(self, block: int) -> np.ndarray:
-        import numpy as np
-
+    def _ends(self, block: int) -> array[int]:
+        """Places of the newlines of a block, from its begin."""
         held = self._cache.get(block)
         if held is None:
-            held = np.flatnonzero(np.frombuffer(self._block(block), np.uint8) == 10) + block * BLOCK
+            held = array("I", (hit.start() for hit in _NEWLINE.finditer(self._block(block))))
             self._cache[block] = held
             if len(self._cache) > _HELD_BLOCKS:
                 self._cache.popitem(last=False)

@@ -11,6 +11,7 @@ from logscope.store import Store
 from logscope.store.records import RunId
 from logscope.tui.app import LogScopeApp
 from logscope.tui.log_file import BLOCK, LogFile
+from logscope.tui.needle import Needle
 from logscope.tui.screens.runs import RunsPage
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
@@ -123,9 +124,30 @@ def test_any_line_of_a_large_log_is_found(tmp_path: Path) -> None:
         assert log.line(number) == lines[number - 1]
     assert set(log.line(31_001)) == {"y"}
     assert log.line(60_001) == ""
-    assert log.find("line 45678 ", 1, 1) == 45_678
-    assert log.find("line 123 ", 60_000, -1) == 123
-    assert log.find("line 123 ", 124, 1) is None
+    assert log.find(Needle("line 45678 "), 1, 1) == 45_678
+    assert log.find(Needle("line 123 "), 60_000, -1) == 123
+    assert log.find(Needle("line 123 "), 124, 1) is None
+
+
+def test_lower_case_finds_any_case_and_a_capital_is_exact(tmp_path: Path) -> None:
+    lines = ["Error one", "error two", "ERROR three", "none", "Ünix", "x" * BLOCK, "an eRRor at the end"]
+    path = tmp_path / "cases.log"
+    path.write_text("\n".join(lines))
+    log = LogFile(path)
+    log.count()
+
+    def hits(text: str) -> list[int]:
+        return [number for part in log.matching(Needle(text), Needle(text).is_in) for number in part]
+
+    assert hits("error") == [1, 2, 3, 7]
+    assert hits("Error") == [1]
+    assert hits("ERROR") == [3]
+    assert hits("nix") == [5]
+    assert hits("Ü") == [5]
+    assert log.find(Needle("error"), 3, 1) == 7
+    assert log.find(Needle("error"), 7, -1) == 3
+    assert log.find(Needle("Error"), 7, -1) == 1
+    assert log.find(Needle("Error"), 1, 1) is None
 
 
 def test_a_growing_log_is_read_on(tmp_path: Path) -> None:

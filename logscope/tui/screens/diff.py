@@ -148,7 +148,7 @@ class DiffPage(Page):
         if row is None:
             pane.clear()
             return
-        pane.detail(row.detail, row.more)
+        pane.detail(row.detail, row.more, waits=bool(row.places))
         if row.places:
             places, context = row.places, self._around
             self.ask(

@@ -100,7 +100,7 @@ class ErrorsPage(Page):
         if row is None:
             pane.clear()
             return
-        pane.detail(row.detail)
+        pane.detail(row.detail, waits=True)
         error = self._by_key[row.key]
 
         def work(job: Job) -> tuple[tuple[Excerpt, ...], tuple[str, ...]]:
@@ -110,7 +110,7 @@ class ErrorsPage(Page):
 
         def then(found: tuple[tuple[Excerpt, ...], tuple[str, ...]]) -> None:
             excerpts, end = found
-            pane.detail((*row.detail, *end))
+            pane.detail((*row.detail, *end), waits=True)
             pane.excerpts(excerpts)
 
         self.ask("evidence", work, then)

@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from logscope.tui.harmless import harmless
 from logscope.tui.log_file import LogFile, size_of
+from logscope.tui.needle import Needle
 from logscope.tui.page import Job, Page
 from logscope.tui.rows import Place
 from logscope.tui.widgets.log_view import LogView
@@ -25,6 +26,8 @@ AHEAD = 200
 """Lines counted beyond the one that is opened, so that the screen is full at once."""
 FOLLOW_PAUSE = 1.0
 """Seconds between two looks at the size of the log while the cursor is at its end."""
+COUNT_PAUSE = 0.3
+"""Seconds after the first lines are there until the rest is counted."""
 _SAY_PAUSE = 0.2
 
 
@@ -50,7 +53,7 @@ class LogPage(Page):
         super().__init__()
         self._place, self._run = place, run
         self._file: LogFile | None = None
-        self._needle = ""
+        self._needle = Needle("")
 
     def body(self) -> ComposeResult:
         yield LogView(id="log")
@@ -84,7 +87,7 @@ class LogPage(Page):
             view.open(log, self._marks())
             view.go_to(line)
             self.refresh_bindings()
-            self._count_rest()
+            self.set_timer(COUNT_PAUSE, self._count_rest, name="pause before counting")
 
         self.ask("open", work, then)
 
@@ -146,7 +149,7 @@ class LogPage(Page):
 
     def find(self, text: str) -> None:
         """Goes to the next line with `text`, from the cursor on."""
-        self._needle = self.query_one(LogView).needle = text
+        self._needle = self.query_one(LogView).needle = Needle(text)
         if text:
             self.action_next_hit(1)
         self.query_one(LogView).refresh()
@@ -155,19 +158,19 @@ class LogPage(Page):
         self.query_one(LogView).focus()
 
     def action_next_hit(self, step: int) -> None:
-        log, text, start = self._file, self._needle, self.query_one(LogView).cursor
-        if log is None or not text:
+        log, needle, start = self._file, self._needle, self.query_one(LogView).cursor
+        if log is None or not needle:
             self.status("nothing to look for yet: / asks")
             return
 
         def then(number: int | None) -> None:
             if number is None:
-                self.status(f"no line {'below' if step > 0 else 'above'} holds '{text}'")
+                self.status(f"no line {'below' if step > 0 else 'above'} holds '{needle.text}'")
             else:
                 self.status("")
                 self.query_one(LogView).go_to(number)
 
-        self.ask("find", lambda job: log.find(text, start, step, job), then)
+        self.ask("find", lambda job: log.find(needle, start, step, job), then)
 
     def action_marked(self, level: str, step: int) -> None:
         view, log = self.query_one(LogView), self._file
@@ -205,18 +208,18 @@ class LogPage(Page):
             self.status("")
             self._say()
             return
-        wanted = f" {rank}]" if rank else ""
+        wanted, needle = Needle(f" {rank}]" if rank else ""), Needle(text)
         levels = sorted(line for line, mark in view.marked.items() if mark == level)
 
         def fits(line: str) -> bool:
-            return text in line and wanted in line[:120]
+            return needle.is_in(line) and wanted.is_in(line[:120])
 
         def work(job: Job) -> list[int]:
             if level:
                 log.count_to(max(levels, default=0), job)
                 return [number for number in levels if fits(log.line(number))]
             found: list[int] = []
-            for numbers in log.matching(text or wanted, fits, job):
+            for numbers in log.matching(needle or wanted, fits, job):
                 found += numbers
                 if len(found) > MOST_MATCHES or job():
                     break

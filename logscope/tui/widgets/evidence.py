@@ -10,9 +10,10 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.timer import Timer
 
 from logscope.tui.excerpt import Excerpt
 from logscope.tui.harmless import fit, harmless, wrapped
@@ -20,6 +21,8 @@ from logscope.tui.widgets.colours import style
 
 BESIDE = 110
 """Columns of the pane from which two excerpts stand side by side."""
+PATIENCE = 0.15
+"""Seconds that a new row's text waits for the excerpts below it."""
 _LONGEST = 600
 """Characters of a line that are quoted."""
 _NUMBER = 8
@@ -44,6 +47,8 @@ class EvidencePane(ScrollView, can_focus=True):
         Binding("ctrl+w", "wrap", "Wrap", show=False, id="evidence.wrap"),
     ]
     wraps: reactive[bool] = reactive(True)
+    virtual_size = Reactive(Size(0, 0), layout=True, repaint=False)
+    """Other lines need other scrollbars, but only the lines that differ are sent to the terminal."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="side")
@@ -52,20 +57,41 @@ class EvidencePane(ScrollView, can_focus=True):
         self._more: tuple[str, ...] = ()
         self._lines: list[list[Part]] = []
         self._laid_out_for = (-1, True)
+        self._waiting: Timer | None = None
 
     def clear(self) -> None:
         """Shows nothing."""
         self.detail(())
 
-    def detail(self, lines: Sequence[str], more: Sequence[str] = ()) -> None:
-        """What the row means, `more` of it below the excerpts; takes the old excerpts away."""
+    def detail(self, lines: Sequence[str], more: Sequence[str] = (), *, waits: bool = False) -> None:
+        """What the row means, `more` of it below the excerpts; takes the old excerpts away.
+
+        With `waits` the excerpts are on their way: one picture of both, unless they take too long.
+        """
         self._detail, self._excerpts, self._more = tuple(lines), (), tuple(more)
-        self._refill()
-        self.scroll_home(animate=False)
+        self._stop_waiting()
+        if waits:
+            self._waiting = self.set_timer(PATIENCE, self._from_the_top, name="pause for the excerpts")
+        else:
+            self._from_the_top()
 
     def excerpts(self, excerpts: Sequence[Excerpt]) -> None:
         """The lines that the row stands on."""
         self._excerpts = tuple(excerpts)
+        if self._stop_waiting():
+            self._from_the_top()
+        else:
+            self._refill()
+
+    def _stop_waiting(self) -> bool:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.stop()
+        return waiting is not None
+
+    def _from_the_top(self) -> None:
+        self._waiting = None
+        self.scroll_home(animate=False)
         self._refill()
 
     def action_wrap(self) -> None:
@@ -93,11 +119,14 @@ class EvidencePane(ScrollView, can_focus=True):
         if width <= 0:  # a pane that is not shown costs nothing: on_resize fills it
             self._laid_out_for = (-1, True)
             return
-        self._lines = self._laid_out(width, self.wraps)
+        before, self._lines = self._lines, self._laid_out(width, self.wraps)
         self._laid_out_for = (width, self.wraps)
         longest = width if self.wraps else max((len(t) for line in self._lines for t, _ in line), default=0)
-        self.virtual_size = Size(longest, len(self._lines))
-        self.refresh()
+        # what fits has the height of the pane: then nothing is laid out anew
+        self.virtual_size = Size(longest, max(len(self._lines), self.size.height))
+        for y in range(self.scroll_offset.y, self.scroll_offset.y + self.size.height):
+            if before[y : y + 1] != self._lines[y : y + 1]:
+                self.refresh_line(y)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""

@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from logscope.tui.harmless import harmless
 from logscope.tui.log_file import LogFile
+from logscope.tui.needle import Needle
 from logscope.tui.widgets.colours import style
 
 RANK_TONES = ("changed", "second", "good", "warning", "heading", "bad")
@@ -56,7 +57,7 @@ class LogView(ScrollView, can_focus=True):
         self._rank_codes: dict[str, int] = {}
         self._only: Sequence[int] | None = None
         self._known = 0
-        self.needle = ""
+        self.needle = Needle("")
         self._layout: tuple[tuple[int, int, int, int], list[tuple[int, int]]] | None = None
 
     def open(self, log: LogFile, marks: Mapping[int, str]) -> None:
@@ -134,7 +135,7 @@ class LogView(ScrollView, can_focus=True):
         look = base + style(self.app, MARK_TONES[mark]) if mark else base
         if number == self.cursor:
             look += style(self.app, "cursor")
-        elif self.needle and self.needle in text:
+        elif self.needle and self.needle.is_in(text):
             look += style(self.app, "hit")
         sign = {"error": "!", "warning": "~"}.get(mark, " ")
         rank_sign, rank_look = self._rank(text, look)
