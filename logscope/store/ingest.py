@@ -41,7 +41,7 @@ GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
 _WHOLE = (IngestStatus.NEW, IngestStatus.REPLACED)
 """What is read from its begin to its end."""
 
-_WRITER_MEMORY = 96
+_WRITER_MEMORY = 64
 """MB for DuckDB while rows of a usual log go in."""
 
 MOST_RETRIES = 3

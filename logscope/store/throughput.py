@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-MOST_EXACT = 4_000_000
+MOST_EXACT = 2_000_000
 """Decode lines of one run up to which its percentiles are exact: they cost some 50 bytes of memory a line.
 Beyond, they are estimates within a thousandth or so."""
 
