@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Other ways to read the same log, each run as a process of its own: ``python benchmarks/peers.py NAME LOG``.
 
-Each gives the number of regular lines that it read, so that a peer which skips lines is seen.
+Each gives the number of regular lines that it read, so that a peer which skips lines is seen. `sglang` takes
+the place of an SGLang package as a third word.
 """
 
 from __future__ import annotations
@@ -116,11 +117,22 @@ def with_polars(path: str) -> int:
     return count + int(access.collect().height)
 
 
+def with_sglang(path: str) -> int:
+    """SGLang's own log parser (polars), decode lines only, from a wheel or from the folder that holds the
+    package."""
+    sys.path.insert(0, f"{sys.argv[3]}/sglang/srt/debug_utils")  # this file alone, not the package
+    parser: Any = importlib.import_module("log_parser")
+    with open(path, encoding="utf-8", errors="replace") as log:  # noqa: PTH123 - as in a short script
+        frame = parser.parse(log.read())
+    return int(frame["gen_throughput"].count())
+
+
 PEERS: dict[str, Callable[[str], int]] = {
     "re": with_re,
     "regex": with_regex,
     "duckdb": with_duckdb,
     "polars": with_polars,
+    "sglang": with_sglang,
 }
 
 

@@ -8,7 +8,8 @@
 Inputs are made with benchmarks/make_log.py and kept in benchmarks/data. Commands that are compared take
 turns (A B C A B C); shown are medians of CPU seconds (user and system), of wall time and of peak memory.
 Only ratios within one part mean anything: machines differ, and a busy one is slower for all.
-lnav and polars take part when they are installed (`--python` names another interpreter that has polars).
+lnav and polars take part when they are installed (`--python` names another interpreter that has polars),
+SGLang's own log parser when `--sglang` names a wheel of it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Bench:
     repeat: int
     polars: str | None
     """An interpreter that has polars."""
+    sglang: str | None
+    """A wheel of SGLang, or the folder that holds the package."""
 
     def log(self, name: str, options: Options) -> Path:
         """A made log, kept from an earlier run where it is there."""
@@ -101,10 +104,14 @@ def ingest(bench: Bench) -> None:
     ]
     if bench.polars:
         contenders.append(Contender("polars, three kinds", (bench.polars, PEERS, "polars", log)))
+    if bench.polars and bench.sglang:
+        words = (bench.polars, PEERS, "sglang", log, bench.sglang)
+        contenders.append(Contender("SGLang's log parser (polars)", words))
     if shutil.which("lnav"):
         query = ";SELECT log_level, count(*) FROM all_logs GROUP BY log_level"
         contenders += [
-            Contender("lnav -n, index only", ("lnav", "-n", "-q", log)),
+            Contender("lnav -n, index and print", ("lnav", "-n", log)),
+            Contender("lnav -n -q, index only", ("lnav", "-n", "-q", log)),
             Contender("lnav, one query", ("lnav", "-n", "-q", "-c", query, log)),
         ]
     costs = in_turn(contenders, bench.repeat)
@@ -208,12 +215,14 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="turns (default 5)")
     parser.add_argument("--folder", type=Path, default=HERE / "data", help="where inputs and stores lie")
     parser.add_argument("--python", help="an interpreter that has polars")
+    parser.add_argument("--sglang", help="a wheel of SGLang, or the folder that holds the package")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(ROOT)
     for name in ("empty", "large"):  # the schema may have changed since
         (given.folder / f"{name}.duckdb").unlink(missing_ok=True)
-    bench = Bench(given.folder, given.size, given.repeat, _interpreter_with_polars(given.python))
+    polars = _interpreter_with_polars(given.python)
+    bench = Bench(given.folder, given.size, given.repeat, polars, given.sglang)
     _say(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     for name in given.parts or PARTS:
         _say(f"\n{name}: {PARTS[name].__doc__}")
