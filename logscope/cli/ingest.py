@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from logscope.store import Store
     from logscope.store.surroundings import given_files
 
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, unused here: its threads spin, 20 ms
     given = given_files(options.config, options.env_file)
     store = Store.open(store_path(options))
     shown = ProgressLine(sys.stderr) if shows_progress(options) else None
