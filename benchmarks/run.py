@@ -3,6 +3,7 @@
 
     python benchmarks/run.py                       # all parts on 200 MB logs
     python benchmarks/run.py --size 1G ingest      # one part on a larger log
+    python benchmarks/run.py ingest --only lnav parse
     python benchmarks/run.py --repeat 5 start-up
 
 Inputs are made with benchmarks/make_log.py and kept in benchmarks/data. Commands that are compared take
@@ -47,6 +48,8 @@ class Bench:
     """An interpreter that has polars."""
     sglang: str | None
     """A wheel of SGLang, or the folder that holds the package."""
+    only: tuple[str, ...]
+    """Other programs take part in `ingest` when their name holds one of these words; empty: all."""
 
     def log(self, name: str, options: Options) -> Path:
         """A made log, kept from an earlier run where it is there."""
@@ -114,7 +117,8 @@ def ingest(bench: Bench) -> None:
             Contender("lnav -n -q, index only", ("lnav", "-n", "-q", log)),
             Contender("lnav, one query", ("lnav", "-n", "-q", "-c", query, log)),
         ]
-    costs = in_turn(contenders, bench.repeat)
+    others = [one for one in contenders[1:] if not bench.only or any(word in one.name for word in bench.only)]
+    costs = in_turn([contenders[0], *others], bench.repeat)
     _table(costs, contenders[0].name, Path(log).stat().st_size)
     _check(bench.store("clean"), Path(log))
 
@@ -216,13 +220,14 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=HERE / "data", help="where inputs and stores lie")
     parser.add_argument("--python", help="an interpreter that has polars")
     parser.add_argument("--sglang", help="a wheel of SGLang, or the folder that holds the package")
+    parser.add_argument("--only", nargs="*", default=[], help="words in the names of those that take part")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(ROOT)
     for name in ("empty", "large"):  # the schema may have changed since
         (given.folder / f"{name}.duckdb").unlink(missing_ok=True)
     polars = _interpreter_with_polars(given.python)
-    bench = Bench(given.folder, given.size, given.repeat, polars, given.sglang)
+    bench = Bench(given.folder, given.size, given.repeat, polars, given.sglang, tuple(given.only))
     _say(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     for name in given.parts or PARTS:
         _say(f"\n{name}: {PARTS[name].__doc__}")

@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, unused here: its threads spin, 20 ms
     from logscope.store import Store
     from logscope.store.surroundings import given_files
 
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, unused here: its threads spin, 20 ms
     given = given_files(options.config, options.env_file)
     store = Store.open(store_path(options))
     shown = ProgressLine(sys.stderr) if shows_progress(options) else None
