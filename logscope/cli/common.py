@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -63,3 +64,8 @@ def wants_color(options: argparse.Namespace) -> bool:
 def shows_progress(options: argparse.Namespace) -> bool:
     """Progress only on a terminal."""
     return sys.stderr.isatty() and not options.quiet
+
+
+def page_columns() -> int:
+    """Columns for a text report: those of COLUMNS or of the terminal, else 80; from 40 to 120."""
+    return min(max(shutil.get_terminal_size().columns, 40), 120)

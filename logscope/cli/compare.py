@@ -45,5 +45,5 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "markdown":
         write(table_markdown(table))
     else:
-        write(table_text(table, options.width or shutil.get_terminal_size().columns))
+        write(table_text(table, options.width or max(shutil.get_terminal_size().columns, 40)))
     return ExitCode.OK

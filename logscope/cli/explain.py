@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from logscope.cli.common import add_format, wants_color, write
+from logscope.cli.common import add_format, page_columns, wants_color, write
 from logscope.exit_codes import ExitCode
 
 DESCRIPTION = "Ranked causes of a run's failure: evidence, remedies, and what each remedy assumes and risks."
@@ -35,12 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from logscope.cli.inputs import explained
     from logscope.cli.reports import rendered
+    from logscope.report.layout import page
     from logscope.report.text import explanation_text
 
     options.all = True
     answer = explained(options, options.run, None)
     if options.format == "text":
-        write(explanation_text(answer.explanation, wants_color(options), options.why))
+        with page(page_columns()):
+            write(explanation_text(answer.explanation, wants_color(options), options.why))
     else:
         write(rendered(answer, options))
     return ExitCode.OK if answer.explanation.causes else ExitCode.DIFFERENT

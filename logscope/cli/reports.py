@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import wants_color
+from logscope.cli.common import page_columns, wants_color
 
 if TYPE_CHECKING:
     from logscope.cli.inputs import Explained
@@ -36,6 +36,8 @@ def rendered(answer: Explained, options: argparse.Namespace) -> str:
         from logscope.report.github import diff_github
 
         return diff_github(explanation)
+    from logscope.report.layout import page
     from logscope.report.text import diff_text
 
-    return diff_text(explanation, wants_color(options), options.why, options.all)
+    with page(page_columns()):
+        return diff_text(explanation, wants_color(options), options.why, options.all)

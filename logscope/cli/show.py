@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, store_path, wants_color, write
+from logscope.cli.common import add_format, page_columns, store_path, wants_color, write
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -60,10 +60,12 @@ def run(options: argparse.Namespace) -> int:
         write(runs_markdown(runs, origins) + groups_markdown(groups))
     else:
         from logscope.report.groups import groups_text
+        from logscope.report.layout import page
         from logscope.report.run_text import runs_text
 
         color = wants_color(options)
-        write(runs_text(runs, origins, color, options.all) + groups_text(groups, parts, color))
+        with page(page_columns()):
+            write(runs_text(runs, origins, color, options.all) + groups_text(groups, parts, color))
     ready = {run_id for group in groups if group.is_ready for run_id in group.runs}
     is_ready = all(stored.run.outcome == "ready" or stored.run_id in ready for stored in runs)
     return ExitCode.OK if is_ready else ExitCode.DIFFERENT

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import folded, harmless_lines
-from logscope.report.layout import WIDTH, Ink, limited, wrapped
+from logscope.report.layout import Ink, limited, page_width, wrapped
 from logscope.report.names import clock, contrast_words, counted, evidence_place, short_id
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool) ->
         lines += remedy_lines(remedy)
     left = len(cause.remedies) - len(remedies)
     if left:
-        lines.append(f"    {counted(left, 'more remedy')} (logscope explain, or --all)")
+        lines += wrapped(f"{counted(left, 'more remedy')} (logscope explain, or --all)", "    ")
     lines += history_lines(cause)
     if why:
         lines += score_lines(cause)
@@ -107,4 +107,4 @@ def causes_block(
 
 def rule(title: str = "") -> str:
     """A line of dashes that separates two runs of a report."""
-    return f"-- {title} ".ljust(WIDTH, "-") if title else "-" * WIDTH
+    return f"-- {title} ".ljust(page_width(), "-") if title else "-" * page_width()

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from logscope.report.harmless import cells
 from logscope.report.outline import Row
 from parsers.lazy_dataclass import dataclass
 
 WIDTH = 80
-"""Columns of a text report."""
+"""Columns of a text report where nobody asks for others."""
+_page = ContextVar("columns of the page", default=WIDTH)
 
 _COLORS = {"!": "31", "+": "32", "-": "31", "~": "33", "=": "2", "?": "35", "title": "1"}
+
+
+@contextmanager
+def page(columns: int) -> Iterator[None]:
+    """Within it, text reports are `columns` wide."""
+    before = _page.set(columns)
+    try:
+        yield
+    finally:
+        _page.reset(before)
+
+
+def page_width() -> int:
+    """Columns of the report that is being written."""
+    return _page.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +43,9 @@ class Ink:
         return f"\x1b[{_COLORS[what]}m{text}\x1b[0m" if self.is_on and what in _COLORS else text
 
 
-def wrapped(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> list[str]:
-    """`text` broken at spaces into lines of at most `width` columns; words longer than a line are cut."""
+def wrapped(text: str, first: str = "", rest: str | None = None, width: int | None = None) -> list[str]:
+    """`text` broken at spaces into lines of `width` columns (the page's); longer words are cut."""
+    width = page_width() if width is None else width
     follow = " " * cells(first) if rest is None else rest
     lines, line, is_empty = [], first, True
     for word in text.split():
@@ -39,6 +58,11 @@ def wrapped(text: str, first: str = "", rest: str | None = None, width: int = WI
             is_empty = False
     lines.append(line)
     return lines
+
+
+def title(text: str, ink: Ink) -> list[str]:
+    """The title of a block."""
+    return [ink.paint(line, "title") for line in wrapped(text, "", "  ")]
 
 
 def limited(lines: Sequence[str], most: int, indent: str) -> list[str]:
@@ -62,7 +86,8 @@ def row_lines(row: Row, ink: Ink, names: int) -> list[str]:
 
 def name_width(rows: Iterable[Row]) -> int:
     """Width of the name column that fits the usual names of `rows`."""
-    return min(max((cells(row.name) for row in rows if row.has_sides), default=0), 32)
+    widest = max((cells(row.name) for row in rows if row.has_sides), default=0)
+    return min(widest, 32, page_width() * 2 // 5)
 
 
 def _sentence_lines(text: str, note: str, head: str) -> list[str]:
@@ -78,9 +103,9 @@ def _pair_lines(row: Row, head: str, names: int) -> list[str]:
     pair = f"{row.good} -> {row.bad}" if row.good != row.bad else row.good
     note = f"  ({row.note})" if row.note else ""
     whole = f"{head}{name}  {pair}"
-    if cells(whole + note) <= WIDTH:
+    if cells(whole + note) <= page_width():
         return [whole + note]
-    lines = [whole] if cells(whole) <= WIDTH else [*wrapped(row.name, head), *_long_pair(row)]
+    lines = [whole] if cells(whole) <= page_width() else [*wrapped(row.name, head), *_long_pair(row)]
     if note:
         lines += wrapped(note.strip(), "      ")
     return lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from logscope.report.cause_text import rule
-from logscope.report.harmless import folded, harmless, value_text
-from logscope.report.layout import Ink, limited, wrapped
+from logscope.report.harmless import cells, folded, harmless, value_text
+from logscope.report.layout import Ink, limited, page_width, title, wrapped
 from logscope.report.names import (
     clock,
     counted,
@@ -98,23 +98,27 @@ def _stages(spans: Sequence[StageSpan], ink: Ink) -> list[str]:
         end = "" if span.complete else ", did not end"
         rank = f" {harmless(span.rank)}" if span.rank else ""
         place = f"lines {span.first_line}-{span.last_line}"
-        text = f"{span.stage.value + rank:<14} {duration(span.seconds):>10}  {place}{memory}{left}{end}"
-        lines.append(ink.paint(f"  {sign} {text}", sign))
+        head = f"  {sign} {span.stage.value + rank:<14} {duration(span.seconds):>10}"
+        told = f"{place}{memory}{left}{end}"
+        fits = cells(f"{head}  {told}") <= page_width()
+        row = [f"{head}  {told}"] if fits else [head, *wrapped(told, "      ")]
+        lines += [ink.paint(line, sign) for line in row]
     return lines
 
 
-def _events(title: str, events: Sequence[Event], ink: Ink, everything: bool) -> list[str]:
+def _events(name: str, events: Sequence[Event], ink: Ink, everything: bool) -> list[str]:
     if not events:
         return []
     telling = [event for event in events if not event.benign]
     shown = list(events) if everything else telling[:SHOWN_EVENTS]
-    lines = ["", ink.paint(f"{title} ({len(events)})", "title")]
+    lines = ["", *title(f"{name} ({len(events)})", ink)]
     for event in shown:
         lines += _event_lines(event, ink)
     hidden = len(events) - len(shown)
     if hidden:
         harmless_ones = len(events) - len(telling)
-        lines.append(f"    {hidden} more, {harmless_ones} of them in good launches too (--all shows them)")
+        told = f"{hidden} more, {harmless_ones} of them in good launches too (--all shows them)"
+        lines += wrapped(told, "    ")
     return lines
 
 
@@ -135,8 +139,7 @@ def _arguments(stored: StoredRun, origins: Mapping[str, str], ink: Ink, everythi
     typed = [argument for argument in arguments if origins.get(argument.name) == "user"]
     shown = list(arguments) if everything else typed
     at = stored.run.server_args_line
-    title = f"Arguments ({len(arguments)}, line {at}; {len(typed)} passed by the user)"
-    lines = ["", ink.paint(title, "title")]
+    lines = ["", *title(f"Arguments ({len(arguments)}, line {at}; {len(typed)} passed by the user)", ink)]
     for argument in shown:
         origin = origins.get(argument.name, "unknown")
         text = f"{harmless(argument.name)} = {value_text(argument.value)}"
@@ -154,7 +157,7 @@ def _environment(stored: StoredRun, ink: Ink) -> list[str]:
     if not every:
         return []
     source = "in the log" if recorded is None else "in the context file and the log"
-    lines = ["", ink.paint(f"Environment ({source})", "title")]
+    lines = ["", *title(f"Environment ({source})", ink)]
     for name, value in every.items():
         lines += limited(wrapped(f"{harmless(name)}={harmless(value)}", "    "), 3, "      ")
     return lines
@@ -166,20 +169,22 @@ def _throughput(stored: StoredRun, ink: Ink) -> list[str]:
         return []
     decode, prefill = figures.decode_lines, figures.prefill_lines
     count = f"{counted(decode, 'decode line')}, {counted(prefill, 'prefill line')}"
-    lines = ["", ink.paint(f"Throughput ({count})", "title")]
+    lines = ["", *title(f"Throughput ({count})", ink)]
     if figures.decode_lines:
         spread = f"p10 to p90: {figure(figures.gen_p10)} to {figure(figures.gen_p90)}"
         median = f"median {figure(figures.gen_median, 'tokens/s')} ({spread})"
         lines += wrapped(f"{median}, last {figure(figures.gen_last)}", "    decode   ")
     if figures.input_median is not None:
-        lines.append(f"    prefill  median {figure(figures.input_median, 'tokens/s')}")
+        lines += wrapped(f"median {figure(figures.input_median, 'tokens/s')}", "    prefill  ")
     if figures.accept_length is not None:
-        lines.append(f"    accept   {figure(figures.accept_length)} tokens a step (median)")
+        lines += wrapped(f"{figure(figures.accept_length)} tokens a step (median)", "    accept   ")
     if figures.cuda_graph_share is not None:
         share = percent(figures.cuda_graph_share)
-        lines.append(f"    graphs   {share} of the decode lines ran in a CUDA graph")
+        lines += wrapped(f"{share} of the decode lines ran in a CUDA graph", "    graphs   ")
     if figures.queue_max is not None:
-        lines.append(f"    load     at most {figures.running_max} running, {figures.queue_max} queued")
+        lines += wrapped(
+            f"at most {figures.running_max} running, {figures.queue_max} queued", "    load     "
+        )
     return lines
 
 

@@ -240,6 +240,29 @@ def test_without_a_comparable_run_the_causes_come_from_the_run_itself(
     assert document["causes"]
 
 
+def test_a_ready_run_without_any_to_compare_with_is_no_difference(
+    no_store: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = _diff([str(SAMPLES / "s02_ok_eagle3.log"), *no_store], capsys)
+
+    assert code == 0
+    assert told["good"] is None
+    assert told["causes"] == []
+    assert str(told["verdict"]).startswith("Ready")
+
+
+@pytest.mark.parametrize("words", [["diff", "s02_ok_eagle3.log"], ["show"]])
+def test_the_page_is_as_wide_as_the_terminal(
+    words: list[str], no_store: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    logs = [str(SAMPLES / name) for name in (*words[1:], "s03_fail_eagle3_context_len.log")]
+
+    main([words[0], *logs, *no_store])
+
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 40
+
+
 def test_files_given_by_hand_are_those_of_the_last_run(
     tmp_path: Path, no_store: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,8 @@ from logscope.explain.remedies import from_rule, merged
 from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import scene_of
 from logscope.knowledge import flags_of
-from logscope.knowledge.atlas import AtlasRule, atlas
+from logscope.knowledge.atlas import atlas
+from logscope.knowledge.records import AtlasRule
 from parsers.records import Stage
 from tests.logscope.explain.scenarios import SCENARIOS
 from tests.logscope.explain.test_scenarios import runs_of

@@ -9,7 +9,7 @@ import pytest
 
 from logscope.explain.records import Explanation
 from logscope.report.harmless import cells
-from logscope.report.layout import WIDTH
+from logscope.report.layout import WIDTH, page
 from logscope.report.names import contrast_words
 from logscope.report.run_text import runs_text
 from logscope.report.text import diff_text, explanation_text
@@ -17,13 +17,29 @@ from logscope.store.records import Contrast, RunId
 from tests.logscope.report import values
 
 
+@pytest.mark.parametrize("columns", [40, WIDTH, 120])
 @pytest.mark.parametrize(
     "made", [values.explanation(), values.hostile_explanation()], ids=["plain", "hostile"]
 )
-def test_every_line_fits_eighty_columns(made: Explanation) -> None:
-    text = diff_text(made, why=True, everything=True) + explanation_text(made) + runs_text([made.diff.bad])
+def test_every_line_fits_the_page(made: Explanation, columns: int) -> None:
+    with page(columns):
+        text = (
+            diff_text(made, why=True, everything=True) + explanation_text(made) + runs_text([made.diff.bad])
+        )
 
-    assert [line for line in text.splitlines() if cells(line) > WIDTH] == []
+    assert [line for line in text.splitlines() if cells(line) > columns] == []
+    assert max(map(cells, text.splitlines())) > columns - 20
+
+
+def test_a_report_is_eighty_columns_wide_where_nobody_asks_for_others() -> None:
+    with page(40):
+        narrow = diff_text(values.explanation())
+
+    assert (
+        max(map(cells, narrow.splitlines()))
+        <= 40
+        < max(map(cells, diff_text(values.explanation()).splitlines()))
+    )
 
 
 def test_the_verdict_comes_first_and_the_baseline_second() -> None:
@@ -114,7 +130,9 @@ def test_only_an_earlier_run_with_the_same_error_dates_the_change() -> None:
         diff = replace(made.diff, first_bad=same, first_failed=failed)
         return " ".join(diff_text(replace(made, diff=diff)).split())
 
-    assert "first run with this error since the last good one is 0123456789ab: the change lies" in said(one, one)
+    assert "first run with this error since the last good one is 0123456789ab: the change lies" in said(
+        one, one
+    )
     assert "before it; fedcba987654 failed before, with another error" in said(one, other)
     assert "is fedcba987654, with another error; this run is the first with this one" in said(None, other)
     assert "since the last good one" not in said(None, None)
