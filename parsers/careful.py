@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from parsers.carriers import Carried, CarrierReader
 from parsers.heads import Head, parse_head
+from parsers.inner_lines import InnerReader
 from parsers.launches import RunBuilder
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.lookahead import HeldLines, may_be_traceback
@@ -51,6 +52,7 @@ class CarefulReader:
         self._banners: dict[str, tuple[OpenBanner, Line]] = {}
         self._ordinals = 0
         self._plain = PlainLines()
+        self._inner = InnerReader()
         self._is_plain = self._is_headed = False
         """The line that was read last held nothing for the reader, and whether it has a head."""
         self._has_secrets = True
@@ -87,6 +89,23 @@ class CarefulReader:
             self._held.add(number, raw, keep_rows)
             return
         self._take(number, raw, keep_rows)
+
+    def take_inner(self, number: int, text: bytes) -> int:
+        """Read lines that all begin with two blanks, as inside a traceback; how many of them were taken.
+
+        Only where no record is open, and lines without a head have no carrier.
+        """
+        source = self.sources.by_key.get("")
+        if source is None or not source.current.is_certain or not source.current.failures.may_take_inner():
+            return 0
+        inner = self._inner.read(text)
+        builder = source.current
+        if not inner.count or not builder.failures.take_inner(number, inner):
+            return 0
+        source.orphan_head = None
+        builder.has_errors = True
+        builder.count_lines(inner.count, number, number + inner.count - 1, ())
+        return inner.count
 
     def _has_launched(self) -> bool:
         """True where a launch that printed its arguments is the current one."""

@@ -13,6 +13,7 @@ from datetime import datetime
 from parsers.candidates import MAX_MESSAGE, Candidate, CandidateTable, Occurrence
 from parsers.dumps import PRINTED_STARTS, PrintedRequests, StackDumps
 from parsers.fingerprint import message_fingerprint
+from parsers.inner_lines import InnerLines
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.lazy_pattern import lazy_pattern
 from parsers.outcome import conclude, in_time_order
@@ -118,6 +119,18 @@ class FailureReader:
             if self._last_line:
                 self._rises += 1 if number > self._last_line else -1
             self._last_line = number
+        return True
+
+    def may_take_inner(self) -> bool:
+        """True inside a traceback without a label, so that `take_inner` may be asked."""
+        return not self._pending and not self._printed.open and self._tracebacks.may_take_inner()
+
+    def take_inner(self, number: int, inner: InnerLines) -> bool:
+        """Stands for feeding inner lines of a traceback, numbered from `number` on."""
+        if not self._tracebacks.take_inner(number, inner):
+            return False
+        self._rises += inner.count if self._last_line else inner.count - 1
+        self._last_line = number + inner.count - 1
         return True
 
     def may_pass_over(self, label: str, number: int, is_headed: bool) -> bool:

@@ -58,6 +58,7 @@ _WORD = {
     "number": "<n>",
 }
 
+_AS_ONES = str.maketrans("23456789", "11111111")
 _SPACE = lazy_pattern(r"\s+")
 _UNIT = lazy_pattern(r"<n>\s*(?:[KMGT]i?B|bytes|[mun]?s|seconds|minutes|hours|ms|us|%)(?![\w])")
 _LIST = lazy_pattern(r"<(n|rank|addr|id|path|ptr)>(?:\s*[,x*;:-]\s*<\1>)++")
@@ -79,9 +80,23 @@ def fingerprint(text: str) -> str:
     return _digest(normalise(text))
 
 
-@lru_cache(maxsize=4096)
 def message_fingerprint(type_name: str | None, message: str) -> str:
-    """The fingerprint of an error: of its message, and of its class too where the message says little."""
+    """The fingerprint of an error: of its message, and of its class too where the message says little.
+
+    No pattern tells one digit from another, 0 apart. So messages that differ in their digits only have one
+    fingerprint, unless a digit is left in it.
+    """
+    return _of_shape(type_name, message[:MAX_TEXT].translate(_AS_ONES)) or _of_message(type_name, message)
+
+
+@lru_cache(maxsize=4096)
+def _of_shape(type_name: str | None, shape: str) -> str:
+    has_digits = any(one in "01" for one in normalise(shape))
+    return "" if has_digits else _of_message(type_name, shape)
+
+
+@lru_cache(maxsize=4096)
+def _of_message(type_name: str | None, message: str) -> str:
     text = normalise(message)
     if text.count(" ") < 3:
         text = f"{(type_name or '').rsplit('.', 1)[-1]}: {text}"

@@ -11,9 +11,8 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-import regex
-
 from parsers.exception_lines import looks_like_class, read_exception
+from parsers.inner_lines import CARETS, FRAME, InnerLines, frame_of
 from parsers.lazy_dataclass import dataclass, field
 from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Frame, Line, Stage
@@ -33,12 +32,8 @@ _HEADER_END = lazy_pattern(
     r"^(?P<before>.*?)[|+* ]*(?:Exception Group )?Traceback \(most recent call last\):?[\s*|`]*$"
 )
 _MARGIN = lazy_pattern(r"^\s*\| ?")
-_FRAME = lazy_pattern(
-    r'^\s*File "(?P<file>[^"]{1,1000})", line (?P<line>\d+)(?:, in (?P<function>.{1,300}))?\s*$'
-)
 _LOG_MARGIN = lazy_pattern(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
 _AS_ZEROS = str.maketrans("123456789", "000000000")
-_CARETS = lazy_pattern(r"^[\s~^*|]+$")
 _REPEATED = lazy_pattern(r"^\s*\[Previous line repeated \d+ more times?\]")
 _OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_run_module_code"})
 _LAUNCHER = lazy_pattern(
@@ -168,11 +163,11 @@ class TracebackReader:
             return False
         if "exception" in text or HEADER in text:
             return False
-        frame = _FRAME.match(text)
+        frame = FRAME.match(text)
         if frame is not None:
-            block.frames.append(_frame(frame))
+            block.frames.append(frame_of(frame))
             block.has_indent = True
-        elif not block.frames or _CARETS.match(text) or text[4:].lstrip()[:2] == "**" or text[2:3] == "[":
+        elif not block.frames or CARETS.match(text) or text[4:].lstrip()[:2] == "**" or text[2:3] == "[":
             return False
         else:
             block.source = text.strip()
@@ -202,6 +197,27 @@ class TracebackReader:
         block.message_lines += before_head
         if has_head or block.message_lines > MAX_MESSAGE_LINES:
             self._give_out(stack.pop())
+
+    def may_take_inner(self) -> bool:
+        """True where `take_inner` may be asked."""
+        stack = self.open.get("")
+        if not stack:
+            return False
+        block = stack[-1]
+        return block.state is State.FRAMES and not block.is_group and not block.margin
+
+    def take_inner(self, number: int, inner: InnerLines) -> bool:
+        """Takes lines of a plain traceback, numbered from `number` on; False: it has not begun yet."""
+        block = self.open[""][-1]
+        if not (block.frames or inner.begins_with_frame):
+            return False
+        block.frames += inner.frames
+        block.has_indent = block.has_indent or bool(inner.frames)
+        block.source = inner.source or block.source
+        block.last_line = number + inner.count - 1
+        block.foreign = 0
+        block.text += inner.texts[: MAX_TEXT_LINES - len(block.text)]
+        return True
 
     def note(self, label: str, body: str, number: int) -> None:
         """Remembers a line that may introduce the next traceback (``Process Process-2:``)."""
@@ -259,7 +275,7 @@ class TracebackReader:
         if block.margin and body[: len(block.margin)].translate(_AS_ZEROS) == block.margin:
             body = body[len(block.margin) :]
         has_own_head = block.has_heads and line.level is not None and line.rank == block.rank
-        if line.has_head and not has_own_head and not _FRAME.match(body):
+        if line.has_head and not has_own_head and not FRAME.match(body):
             if block.state is not State.FRAMES:
                 self._give_out(stack.pop())
             else:
@@ -299,11 +315,11 @@ class TracebackReader:
 
     def _continue_message(self, stack: list[Traceback], line: Line, body: str) -> bool:
         block = stack[-1]
-        frame = _FRAME.match(body)
+        frame = FRAME.match(body)
         if frame is not None:
             block.joint = block.joint or "remote"
             block.state = State.FRAMES
-            block.frames.append(_frame(frame))
+            block.frames.append(frame_of(frame))
             block.has_indent |= body[:1] == " "
             _keep(block, line)
             return True
@@ -320,12 +336,12 @@ class TracebackReader:
         return True
 
     def _continue_frames(self, block: Traceback, line: Line, body: str) -> bool:
-        frame = _FRAME.match(body)
+        frame = FRAME.match(body)
         if frame is not None:
-            block.frames.append(_frame(frame))
+            block.frames.append(frame_of(frame))
             block.has_indent |= body[:1] in (" ", "\t")
             return True
-        if _CARETS.match(body) or _REPEATED.match(body):
+        if CARETS.match(body) or _REPEATED.match(body):
             return True
         if body[:1] in (" ", "\t") and body.lstrip()[:2] != "**":
             block.source = body.strip()
@@ -383,10 +399,6 @@ def _introduces(before: str) -> bool:
     if not stripped or stripped.strip("|+-* ") == "":
         return True
     return stripped[-1] in ":|>" and len(stripped) <= 300 and _QUOTED_BEFORE.search(stripped) is None
-
-
-def _frame(match: regex.Match[str]) -> Frame:
-    return Frame(match["file"], int(match["line"]), (match["function"] or "").strip())
 
 
 def _keep(block: Traceback, line: Line) -> None:

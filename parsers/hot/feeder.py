@@ -21,7 +21,8 @@ from parsers.hot.columns import ColumnMaker
 from parsers.hot.eye import ReaderEye
 from parsers.hot.lane import HotBlock, HotLane
 from parsers.hot.quiet import may_stand_bare, quiet_lines
-from parsers.hot.words import Mask, Places
+from parsers.hot.words import Mask, Places, low_mask, word
+from parsers.inner_lines import MOST_LINES
 from parsers.launches import RunBuilder
 from parsers.sources import Source
 
@@ -159,17 +160,39 @@ class _BlockWork:
         count = self.found.starts.size
         position = 0
         is_taken = self.found.is_batch | self.found.is_request | self.quiet.is_quiet
-        for row in np.flatnonzero(~is_taken).tolist():
+        rows = np.flatnonzero(~is_taken)
+        for row, inner_stop in zip(rows.tolist(), self._inner_stops(rows).tolist(), strict=True):
             if row < position:
                 continue
             if row > position:
                 self._note_taken(position, row)
+            taken = self._take_inner(row, inner_stop) if inner_stop > row else 0
+            position = row + taken
+            if taken:
+                continue
             self._take_careful(row)
-            position = row + 1
+            position += 1
             while self.careful.is_inside_record and position < count:
                 self._take_careful(position)
                 position += 1
         self._note_taken(position, count)
+
+    def _inner_stops(self, rows: Places) -> Places:
+        """Where the lines that begin with two blanks end, for each of them; the row itself for others."""
+        if not rows.size or not may_stand_bare(self.careful.carriers):
+            return rows
+        is_inner = (self.found.text.at(self.found.starts[rows]) & low_mask(2)) == word(b"  ")
+        goes_on = is_inner[:-1] & is_inner[1:] & (rows[1:] == rows[:-1] + 1)
+        lasts = np.flatnonzero(np.append(~goes_on, True))
+        stops = rows[lasts[lasts.searchsorted(np.arange(rows.size))]] + 1
+        return np.where(is_inner, stops, rows)
+
+    def _take_inner(self, row: int, stop: int) -> int:
+        """Take lines of a traceback; the number of those that were taken."""
+        stop = min(stop, row + MOST_LINES)
+        starts = self.found.starts
+        end = int(starts[stop]) if stop < starts.size else self.found.stop
+        return self.careful.take_inner(self.first_line + row, self.block[starts[row] : end - 1])
 
     def _take_careful(self, row: int) -> None:
         starts = self.found.starts

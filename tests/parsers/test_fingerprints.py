@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from hashlib import blake2b
 
 import pytest
 from hypothesis import given
@@ -95,3 +96,20 @@ def test_masked_text_is_readable() -> None:
     text = "[../third_party/gloo/pair.cc:534] Connection closed by peer [203.0.113.15]:26496"
 
     assert normalise(text) == "[<path>] Connection closed by peer [<addr>]:<n>"
+
+
+@pytest.mark.parametrize("number", ["7", "12", "90", "1050", "100000", "0"])
+def test_a_fingerprint_does_not_depend_on_what_was_asked_before(number: str) -> None:
+    texts = [
+        f"tried {number}.00 MiB of 0x{number}f at rank{number}",
+        f"fp8 kernel for sm_90 failed {number} times",
+        f"sm{number} is no float{number}",
+        f"{number}x1f3 and 0x{number}0 and 1x{number}0",
+    ]
+
+    for text in texts:
+        asked = message_fingerprint("ValueError", text)
+
+        said = normalise(text)
+        said = said if said.count(" ") >= 3 else f"ValueError: {said}"
+        assert asked == blake2b(said.encode(), digest_size=8).hexdigest()
