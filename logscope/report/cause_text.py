@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import folded, harmless_lines
 from logscope.report.layout import Ink, limited, page_width, wrapped
-from logscope.report.names import clock, contrast_words, counted, evidence_place, short_id
+from logscope.report.names import clock, contrast_words, counted, evidence_place, remedy_terms, short_id
 
 if TYPE_CHECKING:
     from logscope.explain.records import Cause, Remedy
@@ -57,13 +57,8 @@ def remedy_lines(remedy: Remedy) -> list[str]:
     lines = wrapped(f"{folded(remedy.action)}", f"    do ({remedy.durability}) ", "       ")
     if remedy.apply:
         lines += wrapped(folded(remedy.apply), "       $ ", "         ")
-    for word, text in (
-        ("assumes", remedy.assumes),
-        ("risks", remedy.risks),
-        ("worked before", remedy.worked_before),
-    ):
-        if text:
-            lines += wrapped(folded(text), f"       {word}: ", "         ")
+    for word, text in remedy_terms(remedy):
+        lines += wrapped(folded(text), f"       {word}: ", "         ")
     return lines
 
 

@@ -11,12 +11,13 @@ from logscope.report.harmless import clip, folded, harmless, harmless_lines
 from logscope.report.html_style import STYLE
 from logscope.report.names import (
     clock,
-    contrast_words,
     counted,
-    evidence_path,
+    evidence_place,
     first_failure_words,
     frame_text,
     headline,
+    history_sentences,
+    remedy_terms,
     run_name,
     run_path,
     short_id,
@@ -113,7 +114,11 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
     parts = [head, kind, f"<p>{_text(cause.mechanism)}</p>" if cause.mechanism else ""]
     parts += [_evidence(evidence, diff) for evidence in cause.evidence]
     if cause.remedies:
-        parts.append("<ul>" + "".join(_remedy(remedy) for remedy in cause.remedies) + "</ul>")
+        parts.append(
+            "<h4>What to do</h4><ul class='do'>"
+            + "".join(_remedy(remedy) for remedy in cause.remedies)
+            + "</ul>"
+        )
     parts.append(_history(cause))
     if cause.parts:
         rows = "".join(
@@ -125,34 +130,24 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
 
 
 def _evidence(evidence: Evidence, diff: RunDiff) -> str:
-    path = evidence_path(evidence, diff)
-    place = _code(path if evidence.line is None else f"{path}:{evidence.line}")
-    note = " (not on a line of the log)" if evidence.line is None else ""
-    return f'<p class="soft">{_text(evidence.run)} run, {place}{note}</p>{_quote(evidence.text)}'
+    if evidence.line is None:
+        return f'<p class="soft">{_text(evidence.run)} run, beside the log: {_code(evidence.text)}</p>'
+    place = _code(evidence_place(evidence, diff))
+    return f'<p class="soft">{_text(evidence.run)} run, {place}</p>{_quote(evidence.text)}'
 
 
 def _remedy(remedy: Remedy) -> str:
     parts = [f"<li>{_text(remedy.action)} <span class='soft'>({_text(remedy.durability)})</span>"]
     if remedy.apply:
-        parts.append(f"<br>{_code(remedy.apply)}")
-    for word, text in (
-        ("assumes", remedy.assumes),
-        ("risks", remedy.risks),
-        ("worked before", remedy.worked_before),
-    ):
-        if text:
-            parts.append(f"<br><span class='soft'>{word}:</span> {_text(text)}")
-    return "".join(parts) + "</li>"
+        parts.append(f"<pre class='type'>{_text(remedy.apply)}</pre>")
+    told = "<br>".join(
+        f"<span class='soft'>{word}:</span> {_text(text)}" for word, text in remedy_terms(remedy)
+    )
+    return "".join(parts) + (f"<div>{told}</div>" if told else "") + "</li>"
 
 
 def _history(cause: Cause) -> str:
-    seen, contrast, words = cause.seen_before, cause.contrast, []
-    if seen is not None and seen.runs:
-        fixed = f"fixed by {', '.join(map(_code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
-        words.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
-    if contrast is not None and contrast.failures + contrast.successes:
-        said = contrast_words(contrast)
-        words.append(f"{said[:1].upper()}{said[1:]}.")
+    words = history_sentences(cause, _code)
     return f'<p class="soft">{" ".join(words)}</p>' if words else ""
 
 

@@ -14,13 +14,14 @@ from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report.harmless import clip, folded, harmless, harmless_lines
 from logscope.report.names import (
     clock,
-    contrast_words,
     counted,
     duration,
     evidence_path,
     figure,
     first_failure_words,
     headline,
+    history_sentences,
+    remedy_terms,
     run_path,
     short_id,
 )
@@ -131,35 +132,22 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
 
 
 def _evidence(evidence: Evidence, diff: RunDiff) -> str:
-    path = evidence_path(evidence, diff)
-    place = code(path if evidence.line is None else f"{path}:{evidence.line}")
-    note = " (not on a line of the log)" if evidence.line is None else ""
-    return f"{evidence.run.capitalize()} run, {place}{note}:\n\n{block(evidence.text)}"
+    if evidence.line is None:
+        return f"{evidence.run.capitalize()} run, beside the log: {code(evidence.text)}"
+    place = code(f"{evidence_path(evidence, diff)}:{evidence.line}")
+    return f"{evidence.run.capitalize()} run, {place}:\n\n{block(evidence.text)}"
 
 
 def _remedy(remedy: Remedy) -> str:
     parts = [f"- {escaped(remedy.action)} ({remedy.durability})"]
     if remedy.apply:
         parts.append(f"apply {code(remedy.apply)}")
-    for word, text in (
-        ("assumes", remedy.assumes),
-        ("risks", remedy.risks),
-        ("worked before", remedy.worked_before),
-    ):
-        if text:
-            parts.append(f"{word}: {escaped(text)}")
+    parts += [f"{word}: {escaped(text)}" for word, text in remedy_terms(remedy)]
     return "; ".join(parts)
 
 
 def _history(cause: Cause) -> str:
-    seen, contrast, rows = cause.seen_before, cause.contrast, []
-    if seen is not None and seen.runs:
-        fixed = f"fixed by {', '.join(map(code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
-        rows.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
-    if contrast is not None and contrast.failures + contrast.successes:
-        words = contrast_words(contrast)
-        rows.append(f"{words[:1].upper()}{words[1:]}.")
-    return " ".join(rows)
+    return " ".join(history_sentences(cause, code))
 
 
 def _section(section: Section, everything: bool) -> str:

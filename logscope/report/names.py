@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import harmless
 from logscope.store.records import Contrast, StoredRun
 from parsers.records import Frame
+
+if TYPE_CHECKING:
+    from logscope.explain.records import Cause, Remedy
 
 
 def run_name(stored: StoredRun) -> str:
@@ -126,3 +130,21 @@ def contrast_words(contrast: Contrast) -> str:
     if contrast.failures == 1:
         return f"the first run with this error; {good}"
     return f"in {contrast.failures_with} of {contrast.failures} failures with this error, {good}"
+
+
+def remedy_terms(remedy: Remedy) -> list[tuple[str, str]]:
+    """What is said of a way out beside what to do and to type: word and text, those that are known."""
+    terms = (("assumes", remedy.assumes), ("risks", remedy.risks), ("worked before", remedy.worked_before))
+    return [(word, text) for word, text in terms if text]
+
+
+def history_sentences(cause: Cause, code: Callable[[str], str]) -> list[str]:
+    """What earlier runs say of a cause; `code` marks names in the format of the report."""
+    seen, contrast, told = cause.seen_before, cause.contrast, []
+    if seen is not None and seen.runs:
+        fixed = f"fixed by {', '.join(map(code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
+        told.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
+    if contrast is not None and contrast.failures + contrast.successes:
+        words = contrast_words(contrast)
+        told.append(f"{words[:1].upper()}{words[1:]}.")
+    return told

@@ -20,9 +20,9 @@ from tests.logscope.explain.scenarios import SCENARIOS
 from tests.logscope.explain.test_scenarios import runs_of
 from tests.logscope.making import ListHistory, error, make_run, milestone
 
-FAILURES = [rule for rule in atlas() if rule.rule_class == "failure" and not rule.id.startswith("perf-")]
+FAILURES = [rule for rule in atlas() if rule.rule_class == "failure"]
 NOT_OF_THE_SERVER = re.compile(
-    r"^(docker|nvidia-smi|sbatch|numactl|pip|ls|ps|huggingface-cli|kubectl|python|find|git|pgrep|free|for)\b"
+    r"^(docker|nvidia-smi|sbatch|numactl|pip|ls|ps|huggingface-cli|kubectl|python|find|git|pgrep|free|for|logscope)\b"
 )
 RELEASES = ("0.4.10.post2", "0.5.4.post3", "0.5.10", "0.5.23")
 
