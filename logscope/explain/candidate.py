@@ -79,3 +79,10 @@ class Candidate:
             contrast=self.contrast,
             parts=tuple(sorted(self.parts, key=lambda part: -abs(part.points))),
         )
+
+
+def sentence(text: str) -> str:
+    """`text` as a sentence; a name with an underscore keeps its small first letter, '' stays ''."""
+    first = text.partition(" ")[0]
+    begun = text if "_" in first or not text else text[0].upper() + text[1:]
+    return begun.rstrip(".") + "." if begun else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from logscope.compare.records import RunDiff
-from logscope.explain.candidate import Candidate
+from logscope.explain.candidate import Candidate, sentence
 from logscope.explain.from_alone import alone_candidates
 from logscope.explain.from_arguments import argument_candidates
 from logscope.explain.from_configs import config_candidates, file_candidates
@@ -23,7 +23,7 @@ from logscope.explain.from_mismatches import mismatch_candidates
 from logscope.explain.from_outside import outside_candidate, pressure_candidates
 from logscope.explain.from_values import env_candidates, version_candidates
 from logscope.explain.records import Explanation
-from logscope.explain.remedies import from_atlas
+from logscope.explain.remedies import effect, from_atlas
 from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene, scene_of
 from logscope.explain.verdict import verdict
@@ -143,7 +143,7 @@ def _merged(candidates: Iterable[Candidate]) -> list[Candidate]:
             found[key] = candidate
         elif "contradiction" in names:
             # The contradiction may be another one than the error's: told, but not as the title.
-            held.mechanism = f"{held.mechanism} {candidate.title[:1].upper()}{candidate.title[1:]}.".strip()
+            held.mechanism = f"{held.mechanism} {sentence(candidate.title)}".strip()
             held.absorb(candidate)
         else:
             held.absorb(candidate)
@@ -155,8 +155,10 @@ def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
     hit = next(iter(scene.matches), None)
     if hit is None:
         return
-    for candidate in candidates:
+    offered = set[object]()
+    for candidate in sorted(candidates, key=lambda one: -one.points):
         is_listed = any(part.name == "known failure" for part in candidate.parts)
         if is_listed and len(candidate.remedies) < 3 and candidate.kind in _OF_CONFIGURATION:
             extra = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups), most=3)
-            candidate.remedies += extra
+            candidate.remedies += [remedy for remedy in extra if effect(remedy) not in offered]
+        offered |= {effect(remedy) for remedy in candidate.remedies}

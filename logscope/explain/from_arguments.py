@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from logscope.compare.records import ArgumentChange, Change
 from logscope.compare.values import show
-from logscope.explain.candidate import Candidate
+from logscope.explain.candidate import Candidate, sentence
 from logscope.explain.evidence import argument_quotes, root_quote
 from logscope.explain.remedies import back_to_good
 from logscope.explain.scene import Scene, could_matter, family, is_off, is_switch, was_typed
@@ -230,7 +230,7 @@ def _mechanism(row: ArgumentChange, scene: Scene, candidate: Candidate) -> str:
     if not told and mechanisms_of(row.name):
         told = [f"{row.name} {mechanisms_of(row.name)[0].how}"]
     text = "; ".join(told[:2])
-    return text[:1].upper() + text[1:] + "." if text else ""
+    return sentence(text)
 
 
 def _family(switch: str, members: Sequence[ArgumentChange], scene: Scene) -> Candidate:

@@ -8,7 +8,7 @@ from logscope.compare.clues import has_word
 from logscope.compare.configs import config_values
 from logscope.compare.records import ValueChange
 from logscope.compare.values import show
-from logscope.explain.candidate import Candidate
+from logscope.explain.candidate import Candidate, sentence
 from logscope.explain.evidence import in_package, noted, root_quote
 from logscope.explain.remedies import config_back
 from logscope.explain.scene import Scene
@@ -83,9 +83,7 @@ def _config_candidate(row: ValueChange, scene: Scene) -> Candidate:
     candidate.mechanism = "; ".join(
         part.why for part in candidate.parts if part.name != "config.json changed"
     )
-    candidate.mechanism = (
-        candidate.mechanism[:1].upper() + candidate.mechanism[1:] + "." if candidate.mechanism else ""
-    )
+    candidate.mechanism = sentence(candidate.mechanism)
     candidate.quote(root_quote(scene), noted(f"{subject}: {show(row.good)} -> {show(row.bad)}"))
     candidate.remedies = config_back(row)
     return candidate

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from logscope.compare.clues import has_word
 from logscope.compare.records import Mismatch, ValueChange
 from logscope.compare.values import show
-from logscope.explain.candidate import Candidate
+from logscope.explain.candidate import Candidate, sentence
 from logscope.explain.evidence import (
     argument_quote,
     milestone_named,
@@ -71,7 +71,7 @@ def _candidate(found: Mismatch, scene: Scene) -> Candidate:
         points = -0.5 if is_of_release else -0.35
         why = "the good run had the same contradiction"
         candidate.add("stood in the good run too", points, why, links=False)
-    candidate.mechanism = found.reason[:1].upper() + found.reason[1:] + "."
+    candidate.mechanism = sentence(found.reason)
     _quote(found, scene, candidate)
     _add_remedies(found, candidate)
     return candidate

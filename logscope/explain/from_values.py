@@ -10,7 +10,7 @@ from logscope.compare.origins import env_life
 from logscope.compare.packages import modules_of
 from logscope.compare.records import Change, ValueChange
 from logscope.compare.values import show
-from logscope.explain.candidate import Candidate
+from logscope.explain.candidate import Candidate, sentence
 from logscope.explain.evidence import in_package, noted, root_quote, warned_before
 from logscope.explain.records import Remedy
 from logscope.explain.remedies import env_back, from_gate, version_back
@@ -130,8 +130,7 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
         points = 0.3 if env_life(row.name) is not None else 0.2  # one that SGLang reads is no bystander
         candidate.add("the only change", points, "nothing else that could matter differs")
     candidate.mechanism = candidate.parts[0].why if candidate.parts else ""
-    if candidate.mechanism:
-        candidate.mechanism = candidate.mechanism[:1].upper() + candidate.mechanism[1:] + "."
+    candidate.mechanism = sentence(candidate.mechanism)
     candidate.quote(
         root_quote(scene), noted(f"{row.name}={row.bad}" if row.bad is not None else f"{row.name} is not set")
     )

@@ -62,7 +62,7 @@ def merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     """Each way out once: of those that turn the same flags, variables or keys the first stays."""
     kept: dict[object, Remedy] = {}
     for remedy in remedies:
-        key = _effect(remedy)
+        key = effect(remedy)
         held = kept.get(key)
         if held is None:
             kept[key] = remedy
@@ -71,7 +71,7 @@ def merged(remedies: Sequence[Remedy]) -> list[Remedy]:
     return list(kept.values())
 
 
-def _effect(remedy: Remedy) -> object:
+def effect(remedy: Remedy) -> object:
     """What it turns, and whether it takes it away; its own words where it turns nothing that has a name."""
     turned = frozenset(_TURNED.findall(remedy.apply))
     if not turned or remedy.apply.startswith("pip "):

@@ -93,10 +93,11 @@ def _ready(diff: RunDiff) -> str:
     rows = [row for row in diff.args if not row.is_noise and row.relevance >= 0.05]
     others = [row for row in (*diff.env, *diff.versions, *diff.configs, *diff.files) if not row.is_noise]
     names = [row.name for row in others] + [row.name for row in rows]
+    as_good = "Ready, as the good run" if diff.good.run.ready else "Ready, which the other run did not get"
     if not names:
-        return "Ready, as the good run; only figures or warnings differ."
+        return f"{as_good}; only figures or warnings differ."
     shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-    return f"Ready, as the good run; {shown} {'differs' if len(names) == 1 else 'differ'}."
+    return f"{as_good}; {shown} {'differs' if len(names) == 1 else 'differ'}."
 
 
 def _count_noise(diff: RunDiff) -> str:

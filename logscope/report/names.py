@@ -124,12 +124,14 @@ def first_failure_words(diff: RunDiff, shown: Callable[[str], str]) -> str:
 
 def contrast_words(contrast: Contrast) -> str:
     """How often a value stood in runs with this error, the failing run counted, and in good ones."""
-    good = f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}"
-    if contrast.failures == 0:
-        return good
+    told = []
     if contrast.failures == 1:
-        return f"the first run with this error; {good}"
-    return f"in {contrast.failures_with} of {contrast.failures} failures with this error, {good}"
+        told.append("the first run with this error")
+    elif contrast.failures:
+        told.append(f"in {contrast.failures_with} of {contrast.failures} failures with this error")
+    if contrast.successes:
+        told.append(f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}")
+    return ("; " if contrast.failures == 1 else ", ").join(told)
 
 
 def remedy_terms(remedy: Remedy) -> list[tuple[str, str]]:

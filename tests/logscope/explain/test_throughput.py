@@ -139,3 +139,30 @@ def test_a_slower_run_of_the_same_setup_points_at_the_machine(tmp_path: Path) ->
 
     assert (answer.causes[0].kind, answer.causes[0].subject) == ("host", "clocks or load")
     assert "decode throughput" in answer.verdict
+
+
+@pytest.mark.parametrize(
+    ("plain", "drafted", "price"),
+    [
+        ((1450.0, 1462.0, 1610.0, 1455.0, 1448.0), (1160.0, 1171.0), "-20%"),
+        ((31.0, 31.2, 36.0, 30.9), (15.4, 15.5, 15.6, 15.5), "-50%"),
+        ((210.0, 214.0, 212.0, 240.0, 209.0, 211.0), (180.0,), "-15%"),
+    ],
+    ids=["a fast model", "a slow model", "one run with a draft"],
+)
+def test_the_price_of_speculation_holds_for_other_figures_and_counts(
+    plain: tuple[float, ...], drafted: tuple[float, ...], price: str, tmp_path: Path
+) -> None:
+    store = Store.in_memory()
+    good = [stored(store, tmp_path, f"plain{number}", number, speed) for number, speed in enumerate(plain, 1)]
+    bad = [
+        stored(store, tmp_path, f"draft{number}", 20 + number, speed, speculative=True)
+        for number, speed in enumerate(drafted)
+    ]
+
+    answer = told(store, good[-1], bad[-1])
+
+    assert answer.causes[0].subject == "speculative_algorithm"
+    assert price in answer.verdict
+    assert f"{max(plain):g} does not reproduce" in answer.verdict
+    assert "cuda graph share 1 -> 0" in answer.verdict
