@@ -67,7 +67,7 @@ class Context:
 def context_path(log: Path) -> Path:
     """``NAME.context.json`` for ``NAME.log`` (also ``NAME.log.gz``)."""
     name = log.name
-    for suffix in (".gz", ".zst", ".xz"):
+    for suffix in (".gz", ".zst", ".xz", ".bz2"):
         name = name.removesuffix(suffix)
     return log.with_name(name.removesuffix(".log") + ".context.json")
 

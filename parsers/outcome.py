@@ -331,6 +331,10 @@ def _span(earlier: datetime, later: datetime) -> timedelta | None:
         return None
 
 
+KILLED_SILENT = "silent for"
+"""Begin of the reason of a launch that somebody killed because it had hung."""
+
+
 def refine(
     conclusion: Conclusion,
     exit_code: int | None,
@@ -351,7 +355,8 @@ def refine(
     if signal:
         silence = _silence(start_time, end_time, last_log_time)
         if signal in ("KILL", "9") and silence is not None and silence >= HUNG_AFTER:
-            return Outcome.HUNG, f"silent for {silence.total_seconds():.0f} s before it was killed; {reason}"
+            lasted = f"{silence.total_seconds():.0f} s"
+            return Outcome.HUNG, f"{KILLED_SILENT} {lasted} before it was killed; {reason}"
         return Outcome.KILLED, f"ended by SIG{signal}; {reason}"
     if exit_code:
         return Outcome.FAILED, f"exit status {exit_code}; {reason}"

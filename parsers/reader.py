@@ -31,11 +31,15 @@ def open_log(path: str | Path) -> BinaryIO:
     buffered = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
     )
-    magic = buffered.peek(6)[:6]
+    magic = buffered.peek(10)[:10]
     if magic[:2] == b"\x1f\x8b":
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
-    if magic == b"\xfd7zXZ\x00":
+    if magic[:6] == b"\xfd7zXZ\x00":
         return cast(BinaryIO, lzma.LZMAFile(buffered))
+    if magic[:3] == b"BZh" and magic[4:] == b"1AY&SY":
+        import bz2
+
+        return cast(BinaryIO, bz2.BZ2File(buffered))
     if magic[:4] == b"\x28\xb5\x2f\xfd":
         import zstandard  # 20 ms, and few logs need it
 

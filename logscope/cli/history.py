@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _spans_text(spans: Sequence[ValueSpan]) -> str:
     from logscope.report.harmless import harmless
+    from logscope.store.records import short_id
 
     lines: list[str] = []
     shown = ""
@@ -56,7 +57,7 @@ def _spans_text(spans: Sequence[ValueSpan]) -> str:
             lines.append(shown)
         ended = f"{span.good} good, {span.bad} bad" if span.good or span.bad else "open"
         lines.append(
-            f"  {_when(span.first_at):<19}  {span.first_run}  "
+            f"  {_when(span.first_at):<19}  {short_id(span.first_run)}  "
             f"{harmless(span.value) if span.value is not None else 'None'}"
             f"  ({span.runs} run{'s' * (span.runs != 1)}: {ended}; "
             f"sglang {', '.join(span.versions) or 'unknown'})"
@@ -66,21 +67,23 @@ def _spans_text(spans: Sequence[ValueSpan]) -> str:
 
 def _error_text(error: ErrorPast) -> str:
     from logscope.report.harmless import folded  # text of logs may hold escape sequences
+    from logscope.store.records import short_id
 
     head = ": ".join(part for part in (error.type, folded(error.message[:200])) if part)
     lines = [f"{error.fingerprint}  {error.level}  {head}"]
     lines += map(_occurrence_text, error.occurrences)
-    if error.seen.fixed_by:
-        lines.append(f"  fixed in {error.seen.fixed_in}: {'; '.join(error.seen.fixed_by)}")
+    if error.seen.fixed_by and error.seen.fixed_in is not None:
+        lines.append(f"  fixed in {short_id(error.seen.fixed_in)}: {'; '.join(error.seen.fixed_by)}")
     return "\n".join(lines)
 
 
 def _occurrence_text(each: Occurrence) -> str:
     from logscope.report.harmless import harmless
+    from logscope.store.records import short_id
 
     times = f" x{each.count}" if each.count > 1 else ""
     return harmless(
-        f"  {_when(each.at):<19}  {each.run_id}  {each.outcome:<7}  {each.role or '-':<9}  "
+        f"  {_when(each.at):<19}  {short_id(each.run_id)}  {each.outcome:<7}  {each.role or '-':<9}  "
         f"line {each.line}{times}  {each.sglang_version or '-'}  {each.path}"
     )
 

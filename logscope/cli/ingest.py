@@ -13,6 +13,7 @@ from logscope.cli.common import add_format, note, shows_progress, store_path, wr
 from logscope.cli.progress_line import ProgressLine
 from logscope.exit_codes import ExitCode
 from logscope.report.harmless import harmless
+from logscope.store.records import short_id
 
 if TYPE_CHECKING:
     from logscope.store.ingest_report import IngestedPath, IngestReport
@@ -89,7 +90,7 @@ def _as_text(report: IngestReport, options: argparse.Namespace) -> str:
 def _lines(path: IngestedPath, verbose: bool) -> list[str]:
     if path.status in ("failed", "skipped"):
         return [f"{path.status:<9} {harmless(path.path)}"] if path.status == "failed" or verbose else []
-    lines = [f"{path.status:<9} {harmless(path.path)}  {' '.join(path.runs)}"]
+    lines = [f"{path.status:<9} {harmless(path.path)}  {' '.join(map(short_id, path.runs))}"]
     lines += [f"          {text}" for text in (*path.changes, *(path.notes if verbose else ()))]
     if path.status == "reread" and not path.changes:
         lines.append("          nothing changed")

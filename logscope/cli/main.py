@@ -16,6 +16,7 @@ from logscope.cli.command_parser import CommandParser, HelpFormatter
 from logscope.cli.common import add_common_options
 from logscope.errors import LogScopeError
 from logscope.exit_codes import ExitCode
+from logscope.notices import listen
 
 COMMANDS: dict[str, str] = {
     "triage": "open the terminal UI on the newest failed run beside its baseline",
@@ -67,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(words: list[str]) -> int:
+    words = _command_first(words)
     if not words or words[0] in ("-h", "--help", "help"):
         print(_overview())  # noqa: T201 - the result of this call
         return ExitCode.OK if words else ExitCode.TROUBLE
@@ -76,9 +78,20 @@ def _answer(words: list[str]) -> int:
     return _run_command(words[0], words[1:])
 
 
+def _command_first(words: list[str]) -> list[str]:
+    """Options of all commands may stand before the command, too: they are moved behind it."""
+    at = 0
+    while at < len(words) and (words[at] in _FLAGS or words[at].split("=")[0] == "--db"):
+        at += 2 if words[at] == "--db" else 1
+    return [*words[at : at + 1], *words[:at], *words[at + 1 :]] if at < len(words) else words
+
+
+_FLAGS = ("--no-color", "-q", "--quiet", "-v", "-vv", "--verbose")
+
+
 def _run_command(name: str, words: list[str]) -> int:
     if name not in COMMANDS:
-        return _complain(f"no command {name!r}", "see 'logscope --help'")
+        return _complain(f"no command {name!r}", _meant(name) or "see 'logscope --help'")
     module = importlib.import_module(f"logscope.cli.{name}")
     parser = CommandParser(
         prog=f"logscope {name}",
@@ -90,7 +103,9 @@ def _run_command(name: str, words: list[str]) -> int:
     module.add_arguments(parser)
     add_common_options(parser)
     try:
-        return int(module.run(parser.parse_args(words)))
+        options = parser.parse_args(words)
+        listen(None if options.quiet or name == "triage" else _notice)
+        return int(module.run(options))
     except LogScopeError as error:
         return _complain(error.message, error.hint)
     except BrokenPipeError:
@@ -100,6 +115,19 @@ def _run_command(name: str, words: list[str]) -> int:
 
         traceback.print_exc()
         return ExitCode.TROUBLE
+
+
+def _meant(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.6)
+    return f"did you mean 'logscope {close[0]}'?" if close else ""
+
+
+def _notice(text: str) -> None:
+    from logscope.report.harmless import folded
+
+    print(f"logscope: {folded(text)}", file=sys.stderr)  # noqa: T201
 
 
 def _overview() -> str:

@@ -26,10 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from logscope.store import Store
+    from logscope.store.records import short_id
 
     store = Store.open(store_path(options))
     with store.reading():
         stored = store.load(options.run)
     store.mark(stored.run_id, options.verdict, options.note)
-    note(options, f"logscope: {stored.run_id} ({stored.path}) is marked {options.verdict}")
+    note(options, f"logscope: {short_id(stored.run_id)} ({stored.path}) is marked {options.verdict}")
     return ExitCode.OK

@@ -61,9 +61,10 @@ def _age(text: str | None) -> timedelta | None:
 
 def _as_text(pruned: Pruned, only_told: bool) -> str:
     from logscope.report.harmless import harmless
+    from logscope.store.records import short_id
 
     lines = [
-        f"{facts.run_id}  {facts.started_at or '-'!s:<19}  {facts.outcome.value:<8}  "
+        f"{short_id(facts.run_id)}  {facts.started_at or '-'!s:<19}  {facts.outcome.value:<8}  "
         f"{harmless(facts.path)}"
         for facts in pruned.runs
     ]

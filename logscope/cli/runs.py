@@ -133,7 +133,7 @@ def _as_text(runs: Sequence[RunFacts], color: bool, columns: int | None = None) 
 
 
 def _narrow_lines(table: Sequence[tuple[str, ...]], color: bool, columns: int) -> list[str]:
-    short = [(run[:12], at[:16], outcome, stage, version) for run, at, outcome, stage, version, *_ in table]
+    short = [(run, at[:16], outcome, stage, version) for run, at, outcome, stage, version, *_ in table]
     used = sum(max(len(row[column]) for row in short) + 2 for column in range(5))
     room = max(8, columns - used)
     names = [PurePath(row[5]).name or row[5] for row in table]
@@ -166,6 +166,7 @@ def _table_lines(table: Sequence[tuple[str, ...]], color: bool) -> list[str]:
 
 def _cells(facts: RunFacts) -> tuple[str, ...]:
     from logscope.report.harmless import folded, harmless  # text of logs may hold escape sequences
+    from logscope.store.records import short_id
 
     ended = ""
     if facts.root_message or facts.root_type:
@@ -175,7 +176,7 @@ def _cells(facts: RunFacts) -> tuple[str, ...]:
     mark = f"[{facts.mark}{': ' + facts.note if facts.note else ''}] " if facts.mark else ""
     model, version = harmless(facts.model_path or "-"), harmless(facts.sglang_version or "-")
     return (
-        facts.run_id,
+        short_id(facts.run_id),
         f"{facts.started_at:%Y-%m-%d %H:%M:%S}" if facts.started_at else "-",
         facts.outcome.value,
         facts.stage.value if facts.stage else "-",

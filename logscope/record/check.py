@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from logscope.knowledge import nearest_release
 from logscope.record.accelerators import Gpu, read_devices
 from logscope.record.check_files import file_findings
 from logscope.record.check_flags import flag_findings, flags_are_known
@@ -61,7 +62,11 @@ def _coverage(
     elif not flags_are_known(plan.version):
         missed.append(f"flags: nothing is known of SGLang {plan.version}")
     else:
-        looked.append(f"flags of SGLang {plan.version}")
+        near = nearest_release(plan.version)
+        looked.append(f"flags of SGLang {near or plan.version}")
+        if near != plan.version:
+            taken = f"what is known of {near}, the nearest, was taken"
+            missed.append(f"SGLang {plan.version} is unknown: {taken}")
     looked += [f"config.json of the {role} model" for role in plan.context.model_configs]
     if not plan.context.model_configs:
         missed.append("config.json: no model folder was found")

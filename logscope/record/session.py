@@ -85,8 +85,9 @@ def complain(text: str) -> None:
 
 def _open_log(path: Path) -> LogFile:
     try:
-        if path.parent != Path():
+        if not path.parent.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
+            complain(f"made the folder {path.parent} for the log")
         set_aside(path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:

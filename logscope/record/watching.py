@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from logscope.context import Context, context_path, read_context
+from logscope.errors import LogScopeError
 from logscope.record.follow import LaunchFollower
 from logscope.store.interface import RunHistory
 from logscope.store.records import SetupSpread, Spread
-from parsers.lazy_dataclass import dataclass, field
-from parsers.records import Outcome, Run, Stage, StageSpan
+from parsers.lazy_dataclass import dataclass, field, replace
+from parsers.outcome import KILLED_SILENT, refine
+from parsers.records import Conclusion, Outcome, Run, Stage, StageSpan
 
 _SETTLE_SECONDS = 2.0
 """A fatal error must stand this long, so that its traceback is complete and a recovery is seen."""
@@ -20,6 +23,8 @@ _READY_SETTLE_SECONDS = 0.5
 _DEFAULT_SILENCE = 600.0
 """Without good runs to compare with, a launch that prints nothing for this long counts as hung, seconds."""
 _LEAST_SILENCE = 60.0
+_CLOCK_STEP = 1.0
+"""Seconds to which some file systems round the time of a change."""
 _DECIDED = (Outcome.FAILED, Outcome.KILLED)
 
 
@@ -66,8 +71,26 @@ class Watcher:
 
     @property
     def run(self) -> Run | None:
-        """The launch as far as it was read."""
-        return None if self._follower is None else self._follower.run
+        """The launch as far as it was read; its end as the context file beside the log has it, too."""
+        run = None if self._follower is None else self._follower.run
+        ended = None if run is None else self._recorded_end()
+        if run is None or ended is None:
+            return run
+        conclusion = Conclusion(run.outcome, run.ready, run.stage, run.reason, run.root_error, run.events)
+        how = (ended.exit_code, ended.exit_signal, ended.start_time, ended.end_time)
+        outcome, reason = refine(conclusion, *how, run.ended_at)
+        return replace(run, outcome=outcome, reason=reason)
+
+    def _recorded_end(self) -> Context | None:
+        """The context file, where the end of this launch stands in it: it is written after the last line."""
+        place = context_path(self.path)
+        try:
+            if place.stat().st_mtime < self.path.stat().st_mtime - _CLOCK_STEP:
+                return None  # of a launch before this one, or this one is not at its end
+            context = read_context(place)
+        except (OSError, LogScopeError):
+            return None
+        return context if context.end_time is not None else None
 
     def step(self, now: float, modified: float | None = None) -> list[WatchEvent]:
         """What is new. `now` and `modified` (when the log was last written) are seconds of one clock."""
@@ -209,6 +232,8 @@ def _launch_event(run: Run, is_first: bool) -> WatchEvent:
 def _word(run: Run | None) -> str:
     if run is None:
         return ""
+    if run.outcome is Outcome.HUNG and run.reason.startswith(KILLED_SILENT):
+        return str(run.outcome)
     if run.outcome in _DECIDED and not (run.ready and run.root_error is None):
         return str(run.outcome)
     return "ready" if run.ready else ""

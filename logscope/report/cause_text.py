@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import folded, harmless_lines
 from logscope.report.layout import Ink, limited, page_width, wrapped
-from logscope.report.names import clock, contrast_words, counted, evidence_place, remedy_terms, short_id
+from logscope.report.names import clock, contrast_words, counted, evidence_place, remedy_terms
+from logscope.store.records import short_id
 
 if TYPE_CHECKING:
     from logscope.explain.records import Cause, Remedy

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from logscope.report.harmless import cells, clip_middle, harmless, value_text
 from logscope.report.json_report import brief_run_value, dump
 from logscope.report.markdown import cell
-from logscope.report.names import clock, duration, figure, headline, run_name, short_id
-from logscope.store.records import StoredRun
+from logscope.report.names import clock, duration, figure, headline, run_name
+from logscope.store.records import StoredRun, short_id
 from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 

@@ -20,11 +20,10 @@ from logscope.report.names import (
     remedy_terms,
     run_name,
     run_path,
-    short_id,
 )
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.report.plots import stage_plot, throughput_plot
-from logscope.store.records import SeriesPoint, StoredRun
+from logscope.store.records import SeriesPoint, StoredRun, short_id
 
 _SIGN_CLASSES = {"!": "s-bad", "-": "s-bad", "+": "s-good", "~": "s-hint", "=": "s-same", "?": "s-hint"}
 _WIDEST = 2000

@@ -23,10 +23,9 @@ from logscope.report.names import (
     history_sentences,
     remedy_terms,
     run_path,
-    short_id,
 )
 from logscope.report.outline import Row, Section, same_section, sections
-from logscope.store.records import StoredRun
+from logscope.store.records import StoredRun, short_id
 from parsers.lazy_pattern import lazy_re
 
 _SPECIAL = lazy_re(r"([\\`*{}\[\]<>#|~!&$]|(?<![^\W_])_|_(?![^\W_]))")

@@ -27,11 +27,6 @@ def run_path(stored: StoredRun) -> str:
     return harmless(stored.path)
 
 
-def short_id(run_id: str) -> str:
-    """The first twelve digits of a run id: a prefix that commands take."""
-    return run_id[:12]
-
-
 def clock(moment: datetime | None) -> str:
     """``2026-11-30 17:23:33``; ``?`` when it is not known."""
     return "?" if moment is None else moment.isoformat(sep=" ", timespec="seconds")

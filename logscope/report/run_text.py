@@ -15,11 +15,10 @@ from logscope.report.names import (
     headline,
     percent,
     run_name,
-    short_id,
     where,
 )
 from logscope.report.text import root_lines
-from logscope.store.records import StoredRun
+from logscope.store.records import StoredRun, short_id
 from parsers.records import Event, StageSpan
 
 SHOWN_EVENTS = 6

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING
 from logscope.report.cause_text import causes_block
 from logscope.report.harmless import folded, harmless, harmless_lines
 from logscope.report.layout import Ink, limited, name_width, row_lines, wrapped
-from logscope.report.names import (
-    clock,
-    counted,
-    first_failure_words,
-    frame_text,
-    headline,
-    run_name,
-    short_id,
-)
+from logscope.report.names import clock, counted, first_failure_words, frame_text, headline, run_name
 from logscope.report.outline import Section, same_section, sections
-from logscope.store.records import StoredRun
+from logscope.store.records import StoredRun, short_id
 from parsers.records import RootError
 
 if TYPE_CHECKING:

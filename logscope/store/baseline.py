@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from logscope.store.nearness import FineDifferences, FineValues
-from logscope.store.records import Baseline, RunId
+from logscope.store.records import Baseline, RunId, short_id
 from logscope.store.setup import (
     DEPLOYMENT,
     LIMIT,
@@ -132,7 +132,7 @@ def _reason(run: Row, best: _Candidate, second: _Candidate | None) -> str:
     said = f"the nearest good run before it: {_same(run, best.row)}, {_away(run, best)}"
     if second is None:
         return f"{said}; no other good run before it is comparable"
-    name = f"runner-up {second.row['run_id']}"
+    name = f"runner-up {short_id(second.row['run_id'])}"
     if second.distance == best.distance:
         return f"{said}; {name} is as near, but earlier"
     return f"{said}; {name} is {_away(run, second)}"
@@ -173,7 +173,7 @@ def _none_reason(connection: DuckDBPyConnection, run: Row, rows: list[tuple[Row,
     if rows:
         row, _ = rows[0]
         return (
-            f"none is comparable: the nearest good run before it is {row['run_id']} "
+            f"none is comparable: the nearest good run before it is {short_id(row['run_id'])} "
             f"({', '.join(coarse_differences(run, row)) or 'another setup'})"
         )
     count = connection.execute("SELECT count(*) FROM runs").fetchone()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from logscope.errors import StoreError, StoreLocked
+from logscope.notices import tell
 from logscope.store import schema
 from parsers.lazy_pattern import lazy_re
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # duckdb costs 0.13 s to import
 
 LOCK_PATIENCE = 15.0
 """Seconds for which a held lock is tried again; a writer holds it for tenths of a second."""
+LOCK_SILENCE = 1.0
+"""Seconds of waiting after which it is told who is waited for."""
 
 _HOLDER = lazy_re(r"\(PID (\d+)\)")
 _IN_PROCESS: dict[Path, threading.RLock] = {}
@@ -197,16 +200,22 @@ class Database:
         """Tries again while another process holds the lock. Raises StoreLocked at last."""
         from logscope.store.engine import engine as duckdb
 
-        give_up = time.monotonic() + self.patience
+        began = time.monotonic()
         pause = 0.01
+        has_told = False
         while True:
             try:
                 return attempt()
             except duckdb.Error as error:
                 if not _is_lock(error):
                     raise
-                if time.monotonic() >= give_up:
+                waited = time.monotonic() - began
+                if waited >= self.patience:
                     raise _locked(self.path, error) from None
+                if waited >= LOCK_SILENCE and not has_told:
+                    has_told = True
+                    who = _holder(error)
+                    tell(f"{self.path}: {who} holds the store; waiting up to {self.patience:.0f} s")
             import random  # with its hashes 3 ms
 
             time.sleep(pause * (0.5 + random.random()))
@@ -289,17 +298,21 @@ def _is_lock(error: Exception) -> bool:
 
 
 def _locked(path: Path | None, error: Exception) -> StoreLocked:
+    return StoreLocked(f"{path}: {_holder(error)} holds the store", "try again when it is done")
+
+
+def _holder(error: Exception) -> str:
+    """Who holds the lock, as far as DuckDB's error and the system tell."""
     holder = _HOLDER.search(str(error))
     if holder is None:
-        return StoreLocked(f"{path}: another process holds the store", "try again when it is done")
+        return "another process"
     pid = holder.group(1)
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         command = " ".join(word.decode(errors="replace") for word in words if word)[:120]
     except OSError:
         command = ""
-    who = f"process {pid}" + (f" ({command})" if command else "")
-    return StoreLocked(f"{path}: {who} holds the store", "try again when it is done")
+    return f"process {pid}" + (f" ({command})" if command else "")
 
 
 def _plain(text: str) -> str:

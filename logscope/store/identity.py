@@ -90,11 +90,14 @@ def _end_of_launch_head(head: bytes) -> int:
     return end + 1 if end >= 0 else min(len(head), HEAD)
 
 
-def log_id(content: Content, is_taken: bool = False) -> str:
-    """The id of a new log; `is_taken` when another log in the store has the same head."""
-    if not is_taken:
+def log_id(content: Content, taken: int = 0) -> str:
+    """The id of a new log; `taken`: how many of the ids that it would have, other logs have already.
+
+    One with the same head has the first; the next one is that of a log that had these very bytes, and grew.
+    """
+    if not taken:
         return content.key[:24]
-    text = f"{content.key} {content.size} {content.crc32}"
+    text = f"{content.key} {content.size} {content.crc32}" + (f" {taken}" if taken > 1 else "")
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

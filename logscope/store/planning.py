@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,8 +89,8 @@ class Knowledge:
         """The id under which the log is, or will be, in the store."""
         if known is not None:
             return known.log_id
-        plain = identity.log_id(log.content)
-        return plain if plain not in self._logs else identity.log_id(log.content, is_taken=True)
+        ids = (identity.log_id(log.content, taken) for taken in count())
+        return next(each for each in ids if each not in self._logs)
 
     def expect(self, source: Source, log: ReadLog, log_id: str) -> None:
         """Takes note of a log that is about to be written, so that its copies are recognised."""

@@ -14,6 +14,12 @@ RunId = NewType("RunId", str)
 """Hex text; the same log bytes and launch ordinal always give the same id."""
 
 
+def short_id(run_id: str) -> str:
+    """The first twelve digits of a run id, as texts show it: a prefix that every command takes."""
+    return run_id[:12]
+
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A person's word on a run."""

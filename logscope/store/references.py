@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from logscope.errors import RunNotFound
+from logscope.store.records import short_id
 from parsers.lazy_pattern import lazy_re
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _NEWEST = {
 }
 _WITH_ORDINAL = lazy_re(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
 _LONG_PREFIX = lazy_re(r"[0-9a-f]{8,16}\Z")
+_TYPED_ID = 6
+"""Digits from which on a prefix is looked at for a wrong one."""
 _HINT = "a run id, a unique prefix of one, a log's path (PATH#2), last, last-failed or last-ready"
 
 
@@ -37,7 +40,7 @@ def find_run(connection: DuckDBPyConnection, reference: str) -> int:
     if len(rows) == 1 and reference:
         return int(rows[0][0])
     if len(rows) > 1 and len(reference) >= 1 and _is_hex(reference):
-        names = ", ".join(row[1] for row in rows[:5]) + (" ..." if len(rows) > 5 else "")
+        names = ", ".join(short_id(row[1]) for row in rows[:5]) + (" ..." if len(rows) > 5 else "")
         raise RunNotFound(f"{reference}: names several runs: {names}", "give more of the id")
     raise RunNotFound(f"{reference}: no such run in the store", _near(connection, reference))
 
@@ -98,9 +101,18 @@ def _runs_at(connection: DuckDBPyConnection, path: str) -> dict[int, int]:
 def _near(connection: DuckDBPyConnection, reference: str) -> str:
     import difflib
 
-    paths = [row[0] for row in connection.execute("SELECT DISTINCT path FROM runs").fetchall()]
+    known = connection.execute("SELECT DISTINCT path, run_id FROM runs").fetchall()
+    paths = sorted({row[0] for row in known})
     if not paths:
         return "the store is empty: 'logscope ingest PATH...'"
+    word = difflib.get_close_matches(reference.lower(), _NEWEST, n=1, cutoff=0.7)
+    if word:
+        return f"did you mean {word[0]}?"
+    if len(reference) >= _TYPED_ID and _is_hex(reference):  # one digit wrong, or two changed places
+        size = len(reference)
+        begins = sorted({row[1][:size] for row in known})
+        if ids := difflib.get_close_matches(reference.lower(), begins, n=3, cutoff=1 - 1.5 / size):
+            return f"did you mean {' or '.join(ids)}?"
     name = PurePath(_WITH_ORDINAL.sub(r"\g<path>", reference)).name
     same = sorted(path for path in paths if PurePath(path).name == name)
     names = {PurePath(path).name: path for path in paths}

@@ -49,7 +49,12 @@ def saved_query(name: str) -> SavedQuery:
     for query in queries:
         if query.name == name:
             return query
-    raise QueryError(f"{name}: no saved query", f"there are {', '.join(each.name for each in queries)}")
+    import difflib
+
+    names = [each.name for each in queries]
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}"
+    raise QueryError(f"{name}: no saved query", hint)
 
 
 def save_query(name: str, sql: str) -> Path:

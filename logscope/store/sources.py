@@ -12,7 +12,7 @@ from parsers.lazy_dataclass import dataclass
 
 STDIN = "-"
 LOG_NAMES = (".log", ".txt", ".out", ".err", ".jsonl", ".ndjson")
-PACKED_NAMES = (".gz", ".zst", ".xz")
+PACKED_NAMES = (".gz", ".zst", ".xz", ".bz2")
 """A folder may hold anything; only files with these endings (or none of them: see `_looks_like_a_log`) are
 tried."""
 

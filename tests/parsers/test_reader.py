@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -28,6 +29,8 @@ TEXT = (
         ("a.log", TEXT),
         ("a.log.gz", gzip.compress(TEXT)),
         ("a.log.xz", lzma.compress(TEXT)),
+        ("a.log.bz2", bz2.compress(TEXT)),
+        ("b.log.bz2", bz2.compress(TEXT[:9]) + bz2.compress(TEXT[9:])),
         ("a.log.zst", zstandard.compress(TEXT)),
         ("named-wrongly.log", gzip.compress(TEXT)),
     ],

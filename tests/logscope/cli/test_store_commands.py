@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +19,8 @@ import duckdb
 import pytest
 
 from logscope.cli.main import main
+from logscope.store import Store
+from logscope.store.records import RunFacts
 from tests.logscope.store.launches import START, launch_log, write_log
 
 
@@ -47,6 +51,56 @@ def test_ingest_says_what_became_of_each_path(db: Path, said: pytest.CaptureFixt
     assert report["schema"] == "logscope.ingest/1"
     assert [path["status"] for path in report["paths"]] == ["failed", "known"]
     assert out.err.splitlines() == [f"logscope: {db.parent / 'none.log'}: no such file or folder"]
+
+
+def test_options_of_all_commands_may_stand_before_the_command(
+    db: Path, said: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOGSCOPE_DB")
+
+    assert main(["--db", str(db), "-q", "runs", "--format", "json"]) == 0
+    behind = said.readouterr().out
+    assert main([f"--db={db}", "--no-color", "runs", "--format", "json"]) == 0
+
+    assert said.readouterr().out == behind
+    assert len(json.loads(behind)["runs"]) == 2
+    assert main(["--db", str(db)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["ingset", "x.log"], "did you mean 'logscope ingest'?"),
+        (["sql", "--saved", "last-good-of-each"], "did you mean "),
+        (["show", "last-reedy"], "did you mean last-ready?"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_what_was_meant(
+    said: pytest.CaptureFixture[str], words: list[str], meant: str
+) -> None:
+    assert main(words) == 2
+
+    assert meant in said.readouterr().err
+
+
+def test_run_ids_have_the_same_length_in_all_texts(db: Path, said: pytest.CaptureFixture[str]) -> None:
+    bad = str(db.parent / "bad.log")
+    for words in (
+        ["runs"], ["show", "last-failed"], ["diff", "last-failed"], ["history", "error", "no room"],
+        ["history", "arg", "tp_size"], ["prune", "--keep", "1", "--dry-run"], ["ingest", bad],
+        ["mark", "last", "bad"],
+    ):  # fmt: skip
+        main(words)
+        out = said.readouterr()
+
+        found = re.findall(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{10,40}\b", out.out + out.err)
+        ids = [each for each in found if any(each == one.run_id[: len(each)] for one in _runs(db))]
+        assert ids, words
+        assert {len(each) for each in ids} == {12}, words
+
+
+def _runs(db: Path) -> Sequence[RunFacts]:
+    return Store.open(db, read_only=True).facts()
 
 
 def test_ingest_text_ends_with_the_counts(db: Path, said: pytest.CaptureFixture[str]) -> None:

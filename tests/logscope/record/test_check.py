@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from logscope.cli.main import main
+from logscope.knowledge import nearest_release
 from logscope.record.check import CheckAnswer, check
 from logscope.record.check_report import check_text
 from logscope.record.checking import Finding, Severity
@@ -378,6 +379,14 @@ def test_launch_that_got_ready_before_is_clear(history: Store, name: str) -> Non
 
     assert answer.is_clear
     assert "same-launch-got-ready" in {finding.rule for finding in answer.findings}
+
+
+def test_an_unknown_release_is_told_with_the_one_that_was_taken(model: Path) -> None:
+    answer = _check(model, "--tp", "1", version="99.9")
+
+    told = next(text for text in answer.not_looked_at if "99.9" in text)
+    assert told == f"SGLang 99.9 is unknown: what is known of {nearest_release('99.9')}, the nearest, was taken"
+    assert not any("unknown" in text for text in _check(model, "--tp", "1").not_looked_at)
 
 
 def test_command_prints_text_and_json_and_exits_by_the_findings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -123,6 +124,26 @@ def test_killed_launch_without_a_word_is_a_hang_for_who_only_sees_the_log(tmp_pa
     replay.wait(40)
 
     assert replay.last.kind == "hung"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("r16_killed_sigkill_midload", "killed"), ("r18_hang_scheduler_stopped", "hung")]
+)
+def test_the_end_of_a_recording_ends_the_watch(tmp_path: Path, name: str, kind: str) -> None:
+    replay = Replay(tmp_path / "a.log", silence=30.0)
+    replay.write(_lines(name)[:35])
+    recorded = (_SAMPLES / f"{name}.context.json").read_text(encoding="utf-8")
+
+    os.utime(tmp_path / "a.log", (replay.now, replay.now))
+    old = tmp_path / "a.context.json"
+    old.write_text(recorded, encoding="utf-8")
+    os.utime(old, (replay.now - 60, replay.now - 60))
+    replay.wait(4)
+    assert not replay.is_over
+    os.utime(old, (replay.now, replay.now))
+    replay.wait(4)
+
+    assert replay.last.kind == kind
 
 
 def _usual(**seconds: tuple[float, float]) -> Callable[[Run], SetupSpread]:

@@ -169,6 +169,48 @@ def test_two_logs_with_the_same_beginning_are_two_runs(store: Store, tmp_path: P
     assert not store.load(str(bad)).run.ready
 
 
+def test_a_copy_of_what_a_grown_log_was_is_a_log_of_its_own(store: Store, tmp_path: Path) -> None:
+    """The ids that its head and its bytes give are taken: by its twin's, and by what it became."""
+    text = launch_log()
+    write_log(tmp_path / "first.log", text)
+    edited = text.replace("avail mem=53.00 GB", "avail mem=52.00 GB")
+    log = write_log(tmp_path / "edited.log", edited)
+    store.ingest([tmp_path / "first.log", log])
+    log.write_text(edited + "a line more\n")
+    store.ingest([log])
+    copy = write_log(tmp_path / "copy.log", edited)
+
+    assert statuses(store, copy) == ["new"]
+    assert statuses(store, copy, log) == ["known", "known"]
+    assert len({run.run_id for run in store.facts()}) == 3
+
+
+def test_a_log_that_somebody_else_takes_in_all_the_time_is_given_up(store: Store, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "busy.log", launch_log(decode=5))
+    store.ingest([log])
+    other = Store.open(store.path or "")
+    sizes: set[int | None] = set()
+
+    def grow() -> None:
+        with log.open("a") as file:
+            file.write("a line more\n")
+
+    def somebody_else(_done: int, size: int | None) -> None:
+        if size not in sizes:  # once each time that it is read
+            sizes.add(size)
+            grow()
+            other.ingest([log])
+            grow()
+
+    grow()
+    report = store.ingest([log], on_bytes=somebody_else)
+
+    (path,) = report.paths
+    assert (path.status, path.hint) == (IngestStatus.FAILED, "take it in again when it rests")
+    assert "changes while it is read" in (path.message or "")
+    assert statuses(store, log) == ["grown"]
+
+
 def test_an_edit_that_keeps_the_size_is_noticed(store: Store, tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.log", launch_log(decode=30))
     store.ingest([log])

@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from logscope.errors import StoreError, StoreLocked
+from logscope.notices import listen
 from logscope.store import Store
 from logscope.store.connection import Database
 from logscope.store.schema import VERSION
@@ -50,10 +51,18 @@ def test_a_held_lock_is_waited_for_and_then_its_holder_is_named(tmp_path: Path) 
 
         with pytest.raises(StoreLocked) as locked:
             Store.open(path, read_only=True, patience=0.2).facts()
+        told: list[str] = []
+        listen(told.append)
+        with pytest.raises(StoreLocked):
+            Store.open(path, read_only=True, patience=1.5).facts()
+        listen(None)
         holder.stdin.close()
         holder.wait()
 
     assert f"process {holder.pid} (" in locked.value.message
+    assert len(told) == 1
+    assert f"process {holder.pid} (" in told[0]
+    assert told[0].endswith("holds the store; waiting up to 2 s")
     assert len(Store.open(path, read_only=True, patience=5).facts()) == 1
 
 

@@ -65,6 +65,16 @@ def test_a_word_that_names_no_run_says_what_is_near(
     assert "\n" not in wrong.value.message
 
 
+def test_a_mistyped_word_or_id_is_answered_with_what_was_meant(store: Store, tmp_path: Path) -> None:
+    bad = store.load(str(tmp_path / "bad.log"))
+    wrong = ("0" if bad.run_id[5] != "0" else "1").join((bad.run_id[:5], bad.run_id[6:12]))
+
+    for word, meant in (("last-faild", "last-failed"), ("latest", "last"), (wrong, bad.run_id[:12])):
+        with pytest.raises(RunNotFound) as unknown:
+            store.load(word)
+        assert unknown.value.hint == f"did you mean {meant}?"
+
+
 def test_an_ambiguous_prefix_names_the_runs(tmp_path: Path) -> None:
     store = Store.in_memory()
     for number in range(20):
