@@ -10,12 +10,13 @@ from logscope.report.cause_text import rule
 from logscope.report.harmless import folded, harmless
 from logscope.report.layout import Ink, wrapped
 from logscope.report.names import clock, run_path
+from logscope.store.records import short_id
 from parsers.records import Json
 
 if TYPE_CHECKING:
     from logscope.store.first_failure import GroupFailure
     from logscope.store.groups import LaunchGroup
-    from logscope.store.records import RunId, StoredRun, short_id
+    from logscope.store.records import RunId, StoredRun
 
 
 def groups_value(groups: Sequence[LaunchGroup]) -> list[Json]:
