@@ -4,8 +4,8 @@ Prints one JSON object:
 
 - CPU seconds of the whole command, in a terminal of 120x40, until something is seen: of an empty Textual app,
   of ``logscope triage`` (Diff) and of the run list over a store of 5,000 runs: their frame, their rows when
-  started for the first time, and their rows when started again. Compared commands take turns; medians are told
-  and multiples of the empty app.
+  started for the first time, and their rows when started again. Compared commands take turns;
+  told are medians and multiples of the empty app.
 - Bytes that a key sends over the wire, for each screen.
 - CPU seconds to open a log of 1 GB at its failure, beyond what the app took before, and the longest time that
   the event loop was held while that log is scrolled and searched.

@@ -121,6 +121,13 @@ class LogScopeApp(App[None]):
         """Ends an ingest that runs; False when none does."""
         return self.intake.stop()
 
+    def action_help_quit(self) -> None:
+        """Ctrl-C ends what is taken in; otherwise it says how to leave."""
+        if self.stop_taking_in():
+            self.say("taking in stops; what was read stays in the store")
+        else:
+            super().action_help_quit()
+
     def taken(self, newest_failed: str | None) -> None:
         """New runs are in the store: screens read again, the Diff goes to the newest failed one of them."""
         from logscope.tui.screens.diff import DiffPage

@@ -231,7 +231,7 @@ class Page(Screen[None]):
 
     def _tick(self) -> None:
         """After 150 ms a running question is said, with the time that it has taken."""
-        if self._jobs and (self._says_reading or not self._status):
+        if self._jobs and (self._says_reading or not self._status or self._status_kind):
             longest = monotonic() - min(job.began for job in self._jobs.values())
             if longest > 0.15:
                 self.status(f"reading… {longest:.0f} s  (esc stops it)")

@@ -17,7 +17,6 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.screens.sql import SqlPage
 from logscope.tui.screens.throughput import ThroughputPage
 from logscope.tui.widgets.evidence import EvidencePane
-from logscope.tui.widgets.line_list import LineList
 from logscope.tui.widgets.log_view import LogView
 from tests.tui.conftest import Drive, listing, press, screen_text, status
 
@@ -59,15 +58,6 @@ async def test_escape_never_leaves(drive: Drive, sample_store: Path) -> None:
         assert not pilot.app._exit
 
 
-async def test_ctrl_q_always_quits(drive: Drive, sample_store: Path) -> None:
-    async with drive(sample_store) as pilot:
-        await press(pilot, "question_mark")
-        await pilot.press("ctrl+q")
-        await pilot.pause()
-
-        assert pilot.app._exit
-
-
 @pytest.mark.parametrize(
     ("key", "page"),
     [("1", RunsPage), ("2", DiffPage), ("3", ErrorsPage), ("4", ThroughputPage), ("5", SqlPage)],
@@ -77,15 +67,6 @@ async def test_digits_go_to_the_screens(drive: Drive, sample_store: Path, key: s
         await press(pilot, key)
 
         assert isinstance(pilot.app.screen, page)
-
-
-async def test_tab_goes_from_pane_to_pane(drive: Drive, sample_store: Path) -> None:
-    async with drive(sample_store) as pilot:
-        await press(pilot, "tab")
-        assert isinstance(pilot.app.focused, EvidencePane)
-
-        await press(pilot, "shift+tab")
-        assert isinstance(pilot.app.focused, LineList)
 
 
 async def test_the_cursor_moves_as_in_vim(drive: Drive, sample_store: Path) -> None:
@@ -101,22 +82,6 @@ async def test_the_cursor_moves_as_in_vim(drive: Drive, sample_store: Path) -> N
         assert listing(pilot).cursor < rows - 1
         await press(pilot, "ctrl+d")
         assert listing(pilot).cursor == rows - 1
-
-
-async def test_long_rows_scroll_sideways(drive: Drive, sample_store: Path) -> None:
-    async with drive(sample_store, (80, 24)) as pilot:
-        await press(pilot, "l", "l")
-        assert listing(pilot).scroll_offset.x > 0
-
-        await press(pilot, "h", "h")
-        assert listing(pilot).scroll_offset.x == 0
-
-
-async def test_enter_on_a_run_opens_its_diff(drive: Drive, sample_store: Path) -> None:
-    async with drive(sample_store, start="runs") as pilot:
-        await press(pilot, "enter")
-
-        assert isinstance(pilot.app.screen, DiffPage)
 
 
 async def test_slash_filters_the_runs_and_escape_clears_it(drive: Drive, sample_store: Path) -> None:
@@ -306,14 +271,6 @@ async def test_r_reads_again_and_keeps_the_selected_row(drive: Drive, store_copy
         assert len(listing(pilot).rows) == 7
         assert selected is not None and listing(pilot).row is not None
         assert listing(pilot).row.key == selected.key  # type: ignore[union-attr]
-
-
-async def test_ctrl_w_wraps_the_evidence(drive: Drive, sample_store: Path) -> None:
-    async with drive(sample_store) as pilot:
-        pane = pilot.app.screen.query_one(EvidencePane)
-        await press(pilot, "tab", "ctrl+w")
-
-        assert pane.wraps is False
 
 
 async def test_o_opens_the_line_in_the_pager(
