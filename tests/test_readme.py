@@ -19,7 +19,7 @@ from logscope.cli.main import COMMANDS
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FIRST_DIFF = ["diff", "sample_logs/s02_ok_eagle3.log", "sample_logs/s03_fail_eagle3_context_len.log"]
-SHOWN = 45
+SHOWN = 46
 """Lines of the first diff that the README shows: verdict, root error, first cause and remedy."""
 
 

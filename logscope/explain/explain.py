@@ -36,6 +36,9 @@ _NEAR = 0.3
 _LEAST_ARGUMENT = 0.15
 _LEAST_BESIDE = ((0.85, 0.5), (0.5, 0.3))
 """An argument needs the second beside a cause outside the configuration that has the first."""
+_SURE = 0.7
+_LEAST_BESIDE_SURE = 0.25
+"""What stands beside a cause of `_SURE` points with fewer than this is a bystander."""
 _OF_CONFIGURATION = ("arg", "env", "config", "version")
 _MOST = 8
 _CERTAIN = 0.6
@@ -68,7 +71,7 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
 def _suspect_release(candidates: Sequence[Candidate]) -> None:
     """A changed release is the first suspect where nothing else comes near the error."""
     others = max((one.points for one in candidates if one.kind != "version"), default=0.0)
-    code = ("sglang", "sglang commit")
+    code = ("sglang", "sglang commit", "image")
     release = next((one for one in candidates if one.kind == "version" and one.subject in code), None)
     if release is not None and others < _NEAR:
         release.add("nothing else explains it", 0.2, "no other change comes near the error", links=False)
@@ -92,7 +95,9 @@ def _kept(candidates: Sequence[Candidate]) -> list[Candidate]:
         (one.points for one in candidates if one.kind in ("host", "other", "version")), default=0.0
     )
     least = next((points for sure, points in _LEAST_BESIDE if elsewhere >= sure), _LEAST_ARGUMENT)
-    return [one for one in candidates if one.points >= (least if one.kind == "arg" else _LEAST)]
+    best = max((one.points for one in candidates), default=0.0)
+    every = _LEAST_BESIDE_SURE if best >= _SURE else _LEAST
+    return [one for one in candidates if one.points >= (max(least, every) if one.kind == "arg" else every)]
 
 
 def _candidates(scene: Scene) -> Iterable[Candidate]:

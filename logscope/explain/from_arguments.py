@@ -15,6 +15,7 @@ from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 
 _STEM = lazy_re(r"^(?:enable|disable|use|skip)_|_(?:size|path|backend|mode|config|type|algorithm)$")
+_TYPE = lazy_re(r"^(?:bf|fp|float|bfloat|int|mxfp|nvfp)(?P<bits>4|8|16|32)(?:_|$)")
 _SHORTEST_STEM = 6
 _INNER = 4
 """Frames this near to where the error was raised tell what failed; those further out tell who called."""
@@ -169,7 +170,7 @@ def score_direction(row: ArgumentChange, directions: Mapping[str, str], candidat
         candidate.add("towards the failure", 0.12, f"{row.name} went {moved}, which leads there")
     elif {wanted, moved} in ({"up", "down"}, {"on", "off"}):
         candidate.add(
-            "away from the failure", -0.15, f"{row.name} went {moved}, which leads away", links=False
+            "away from the failure", -0.35, f"{row.name} went {moved}, which leads away", links=False
         )
 
 
@@ -179,11 +180,22 @@ def direction(good: Json, bad: Json) -> str:
         return "off" if is_off(bad) else "on"
     if isinstance(good, bool) or isinstance(bad, bool):
         return ""
+    bits = (_bits(good), _bits(bad))
+    if None not in bits and bits[0] != bits[1]:
+        return "up" if (bits[1] or 0) > (bits[0] or 0) else "down"
     if isinstance(good, int | float) and isinstance(bad, int | float):
         if good > 0 > bad:
             return "off"  # -1 switches such limits off
         return "up" if bad > good else "down"
     return ""
+
+
+def _bits(value: Json) -> int | None:
+    """Bits of an element of that type: ``fp8_e5m2`` 8, ``auto`` 16; None for what is no type."""
+    found = _TYPE.search(value) if isinstance(value, str) else None
+    if found is None:
+        return 16 if value in ("auto", "half") else None
+    return int(found.group("bits"))
 
 
 def _score_change(row: ArgumentChange, scene: Scene, candidate: Candidate) -> None:

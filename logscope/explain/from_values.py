@@ -196,6 +196,8 @@ def version_candidates(scene: Scene) -> Iterator[Candidate]:
             yield _release_candidate(row, scene)
         elif row.name == "sglang commit":
             yield _commit_candidate(row, scene)
+        elif row.name == "image":
+            yield _image_candidate(row, scene)
         else:
             yield _package_candidate(row, scene)
 
@@ -223,6 +225,25 @@ def _commit_candidate(row: ValueChange, scene: Scene) -> Candidate:
             "lasting",
             "the checkout holds both commits",
         ),
+    ]
+    return candidate
+
+
+def _image_candidate(row: ValueChange, scene: Scene) -> Candidate:
+    """Everything in an image may differ, also what no log and no list of packages shows."""
+    candidate = Candidate("version", "image", f"the image changed from {row.good} to {row.bad}")
+    candidate.add("code changed", 0.2, "another image: code, packages and libraries may be others")
+    if scene.is_alone() and not scene.is_outside:
+        candidate.add("the only change", 0.2, "nothing else that could matter differs")
+    candidate.quote(root_quote(scene), noted(candidate.title))
+    candidate.remedies = [
+        Remedy(
+            f"Go back to the image {row.good}",
+            f"docker pull {row.good}",
+            "quick",
+            "the registry still holds it",
+            "defers the upgrade",
+        )
     ]
     return candidate
 

@@ -471,6 +471,15 @@ SCENARIOS = (
         configs=({"target": LONG["target"]}, LONG),
     ),
     Scenario(
+        "half the GPUs, and a cache that takes less",
+        "arg:tp_size",
+        "Not enough memory. Please try to increase --mem-fraction-static. Current value: 0.85",
+        "RuntimeError",
+        ("sglang/srt/model_executor/model_runner.py:init_memory_pool",),
+        change={"tp_size": 2, "kv_cache_dtype": "fp8_e4m3"},
+        never=("kv_cache_dtype",),
+    ),
+    Scenario(
         "a bug, and nothing that is tied to it",
         "other:",
         "The size of tensor a (17) must match the size of tensor b (16) at non-singleton dimension 0",

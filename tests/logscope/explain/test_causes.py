@@ -483,7 +483,7 @@ def test_a_change_towards_the_failure_stands_above_one_away_from_it() -> None:
     told = explained(good, bad)
 
     order = [cause.subject for cause in told.causes if cause.kind == "arg"]
-    assert order[-1] == "mem_fraction_static"
+    assert "mem_fraction_static" not in order[:2]
     assert set(order[:2]) == {"max_running_requests", "chunked_prefill_size"}
 
 
