@@ -28,6 +28,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from make_failing_log import KINDS, make_failing_log
 from make_log import Options, make_log, size_of
 from measure import Contender, Cost, in_turn, median
 
@@ -131,6 +132,23 @@ def dirty(bench: Bench) -> None:
     _check(bench.store("dirty"), bench.dirty())
 
 
+def careful(bench: Bench) -> None:
+    """Logs without a regular line: tracebacks, unknown lines, both; at most 40 MB each."""
+    size = min(bench.size, 40_000_000)
+    nothing = bench.folder / "nothing.log"
+    nothing.write_text("nothing of a launch\n")
+    peer = (sys.executable, PEERS)
+    contenders = [Contender("start-up: a log of one line", (*peer, "parse", str(nothing)))]
+    for kind, prefix in [*((kind, "none") for kind in KINDS), ("mix", "docker"), ("mix", "k8s")]:
+        log = bench.folder / f"failing-{kind}-{prefix}-{size // 1_000_000}M.log"
+        if not log.exists():
+            make_failing_log(log, kind, size, prefix)
+        name = kind if prefix == "none" else f"{kind}, {prefix} prefix"
+        contenders.append(Contender(f"{name}: logscope", (*peer, "parse", str(log))))
+        contenders.append(Contender(f"{name}: re", (*peer, "re", str(log))))
+    _table(in_turn(contenders, bench.repeat), contenders[0].name, size)
+
+
 def compare(bench: Bench) -> None:
     """`diff` of two raw logs against one ingest."""
     good, bad = bench.clean(1), bench.clean(2)
@@ -164,6 +182,7 @@ def start_up(bench: Bench) -> None:
 PARTS: dict[str, Callable[[Bench], None]] = {
     "ingest": ingest,
     "dirty": dirty,
+    "careful": careful,
     "diff": compare,
     "start-up": start_up,
 }

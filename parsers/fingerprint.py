@@ -91,13 +91,16 @@ def message_fingerprint(type_name: str | None, message: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _of_shape(type_name: str | None, shape: str) -> str:
-    has_digits = any(one in "01" for one in normalise(shape))
-    return "" if has_digits else _of_message(type_name, shape)
+    text = normalise(shape)
+    return "" if "0" in text or "1" in text else _of_text(type_name, text)
 
 
 @lru_cache(maxsize=4096)
 def _of_message(type_name: str | None, message: str) -> str:
-    text = normalise(message)
+    return _of_text(type_name, normalise(message))
+
+
+def _of_text(type_name: str | None, text: str) -> str:
     if text.count(" ") < 3:
         text = f"{(type_name or '').rsplit('.', 1)[-1]}: {text}"
     return _digest(text)

@@ -78,4 +78,4 @@ def _reads_arguments() -> regex.Pattern[bytes]:
 
 @functools.cache
 def _goes_on() -> regex.Pattern[bytes]:
-    return regex.compile(rb'  File "|   +\S')
+    return regex.compile(rb'  File "|(?<! ) {3,}+\S')

@@ -174,7 +174,7 @@ BENIGN_RULES: tuple[MessageRule, ...] = (
             "No module named",
             "not avail",
         ),
-        r"\b(?:package |library |module )?[\w.-]+ (?:package |library |module )?is not (?:installed"
+        r"(?<![\w.-])[\w.-]++ (?:package |library |module )?is not (?:installed"
         r"|available|avail\b)|Module Not Found"
         r"|^(?:Warning: )?[\w.-]+ is not found\b",
         "opentelemetry package is not installed, tracing disabled",
