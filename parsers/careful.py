@@ -149,9 +149,9 @@ class CarefulReader:
             self._plain.learn(raw, Plain.HEADED if self._is_headed else Plain.HEADLESS)
 
     def _awaits_launch(self) -> bool:
-        """True where the next line can begin a launch whatever it holds: the one before died early."""
+        """True where the next line can begin a launch whatever it holds: the one before has ended."""
         source = self.sources.by_key.get("")
-        return source is not None and source.current.died_early
+        return source is not None and (source.current.has_ended or source.current.died_early)
 
     def _take_plain(self, number: int, raw: bytes, kind: Plain) -> None:
         """Take a line of a shape that held nothing for the reader: only the failure model looks at it."""
@@ -293,10 +293,12 @@ class CarefulReader:
         if not may_be_own:
             hit = hit if hit is not None and _is_ready_sentence(hit.name, line.body) else None
             self._is_plain = self._is_plain and _is_no_record(line.body)
-        if source.current.is_followed_by(start) or (start is Start.FRESH and line.number == self._begins_at):
+        begins = start is Start.FRESH and line.number == self._begins_at
+        if begins or source.current.is_followed_by(start, line if is_own else None):
             self._begin_launch(source, line.number)
         builder = source.current
-        builder.has_command = builder.has_command or (is_begin and not line.text.startswith("usage:"))
+        if is_begin and not line.text.startswith("usage:"):
+            builder.likeness.has_command = True
         builder.see_time(line.at, is_own)
         if is_own:
             builder.see_rank(line.rank, line.number)
@@ -304,7 +306,8 @@ class CarefulReader:
         understood = hit is not None or is_own
         if hit is not None:
             builder.take_milestone(hit, line)
-        builder.see_message(line.body)
+        builder.see_message(line.body, line.rank)
+        self._is_plain = self._is_plain and line.rank not in builder.dead_ranks
         builder.versions.see_text(line.text, line.number)
         builder.versions.see_body(line.body)
         for name, value in shown_variables(line.text):
@@ -412,11 +415,9 @@ class CarefulReader:
         certain = sorted((one for one in builders if one.is_certain), key=lambda one: one.ordinal)
         if certain:
             return certain
-        most = max((one.likeness for one in builders), default=0)
-        if not most:
+        chosen = max(builders, key=lambda one: (one.likely, one.lines), default=None)
+        if chosen is None or not chosen.likely:
             return []
-        likely = [one for one in builders if one.likeness == most]
-        chosen = max(likely, key=lambda one: one.lines)
         chosen.ordinal = 1
         return [chosen]
 

@@ -18,7 +18,10 @@ from parsers.times import read_time
 
 _LEVELS = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
 _DATE = r"\d{4}-\d\d-\d\d"
-_RUST_TARGET = r"(?:\w{1,40}(?:::\w{1,40}){1,6}: (?:(?P<source>[\w./-]{1,200}\.rs:\d{1,6}): )?)?"
+_RUST_TARGET = (
+    r"(?:\w{1,40}(?:(?:::\w{1,40}){1,6}|(?:\.\w{1,40}){1,4}): "
+    r"(?:(?P<source>[\w./-]{1,200}\.rs:\d{1,6}): )?)?"
+)
 _TAG = r"(?:DP|PP|ATTN_CP|MOE_DP|TP|EP)\d{1,4}"
 """A rank tag of SGLang's own head; people who shorten a log leave it and take the time away."""
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
@@ -162,7 +165,10 @@ HEADS: tuple[HeadRule, ...] = (
         ":",
         rf"\[?(?P<at>{_DATE}T{_TIME}Z)\]? {{1,5}}(?P<level>{_LEVELS})\]? {{1,5}}{_RUST_TARGET}(?=\S)",
         False,
-        (("2026-02-03T04:05:06.123456Z  INFO router_rs::server: hi", "", "INFO", "hi"),),
+        (
+            ("2026-02-03T04:05:06.123456Z  INFO router_rs::server: hi", "", "INFO", "hi"),
+            ("2026-02-03T04:05:06.123456Z  INFO engine._launch: hi", "", "INFO", "hi"),
+        ),
     ),
     HeadRule(
         "rust-local",

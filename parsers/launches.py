@@ -12,6 +12,7 @@ from datetime import datetime
 from parsers.blocks import BatchRows, RequestRows
 from parsers.failures import FailureReader
 from parsers.lazy_dataclass import dataclass, field, replace
+from parsers.likeness import Likeness
 from parsers.records import (
     Argument,
     EnvVar,
@@ -34,6 +35,8 @@ _ORDER = {stage: place for place, stage in enumerate(Stage)}
 _SAME_ENGINE = frozenset({"random_seed", "nccl_port", "dist_init_addr", "log_level", "log_level_http"})
 """Arguments that may differ when one engine prints its arguments twice."""
 _ENGINE_GAP_S = 30.0
+_DEAD_GAP_S = 60.0
+"""Silence after the report that a child failed, behind which the server does not speak again."""
 _VERSION_BATCHES = 20
 """Batch lines that are looked at for the version; later ones tell nothing new."""
 CERTAIN = (
@@ -57,37 +60,6 @@ CERTAIN = (
     "launch_server.py: error:",
 )
 """Begins of messages that only an SGLang server prints, and that are no milestones."""
-NEAR = (
-    "torch",
-    "CUDA",
-    "NCCL",
-    "flashinfer",
-    "triton",
-    "transformers",
-    "safetensors",
-    "hipError",
-    "scheduler is dead",
-    "scheduler died during initialization",
-)
-"""Words of the libraries beneath SGLang, and what a parent says of a rank; programs akin say that too."""
-MAX_PASTED = 400
-"""Lines of a text that is taken for the cut rest of a launch although nothing of SGLang is named in it."""
-OTHER_ENGINES = (
-    "vllm serve",
-    "vllm/entrypoints",
-    "vllm/v1/",
-    "vllm_omni",
-    "text_generation_",
-    "tensorrt_llm",
-    "lmdeploy",
-    "lightllm",
-    "llama_model_load",
-)
-"""Words of another engine's log: what it says of the libraries beneath is not of an SGLang launch."""
-_OTHER_LABELS = ("EngineCore", "APIServer", "VllmWorker")
-_CLIENTS = ("bench_serving", "bench_one_batch_server", "backend='sglang'", "sglang/lang/")
-"""Words of programs that only send requests to a server."""
-_SERVERS = ("launch_server", "/srt/", "sglang serve", "sglang::")
 DRAFTED = frozenset(
     {
         "distributed-begin",
@@ -115,18 +87,8 @@ class RunBuilder:
     """0 until the run proved to be one."""
     is_certain: bool = False
     """Something that only SGLang prints was seen."""
-    is_likely: bool = False
-    """SGLang is named in a command, a path or an error."""
-    is_near: bool = False
-    """What SGLang stands on is named: an error in such a text can be the rest of a launch."""
-    is_foreign: bool = False
-    """Another engine is named."""
-    is_client: bool = False
-    """A program is named that only sends requests."""
-    is_server: bool = False
-    """Code or a command of a server is named."""
-    has_command: bool = False
-    """The command line that launches a server was seen."""
+    likeness: Likeness = field(default_factory=Likeness)
+    """What makes the text likely to be of a launch while nothing is certain."""
     last_line: int = 0
     lines: int = 0
     understood: int = 0
@@ -147,6 +109,8 @@ class RunBuilder:
     loads: dict[str, int] = field(default_factory=dict)
     stage: Stage | None = None
     has_ended: bool = False
+    dead_ranks: set[str] = field(default_factory=set)
+    """Ranks whose scheduler ended with an exception."""
     has_own_messages: bool = False
     """Messages of a server that stand behind its arguments were seen."""
     has_usage_error: bool = False
@@ -188,13 +152,20 @@ class RunBuilder:
         """Something of a launch that can only come after its arguments."""
         return bool(self.milestones) or self.batch_lines > 0 or self.has_ended or self.has_own_messages
 
-    def is_followed_by(self, start: Start) -> bool:
-        """Does text that begins a launch begin another one than this?"""
+    def is_followed_by(self, start: Start, record: Line | None = None) -> bool:
+        """Does text that begins a launch, or a record of a server's own, begin another one than this?"""
         if start is Start.SURE and (self.has_content or self.banner_line is not None):
             return True
         if start is Start.FRESH:
-            return self.died_early
+            return self.died_early or (record is not None and self._cannot_say(record))
         return start is not Start.NONE and self.is_over
+
+    def _cannot_say(self, record: Line) -> bool:
+        """True for a record of a process of this launch that is gone: other nodes may live on for a while."""
+        if not self.has_ended or record.at is None or self.last_own_at is None:
+            return False
+        is_gone = record.rank in self.dead_ranks if record.rank else not self.ranks
+        return is_gone and (record.at - self.last_own_at).total_seconds() > _DEAD_GAP_S
 
     def count_line(self, number: int, carriers: tuple[str, ...], understood: bool) -> None:
         """Count a physical line of this run."""
@@ -210,7 +181,7 @@ class RunBuilder:
     @property
     def is_known(self) -> bool:
         """Names of libraries and of other engines tell nothing more of this run."""
-        return self.is_certain or (self.is_near and self.is_foreign)
+        return self.is_certain or (self.likeness.is_near and self.likeness.is_foreign)
 
     @property
     def is_settled(self) -> bool:
@@ -331,8 +302,10 @@ class RunBuilder:
         if keep_row:
             self.requests.add(line.number, line.at, access)
 
-    def see_message(self, body: str) -> None:
+    def see_message(self, body: str, rank: str) -> None:
         """Note a message that only an SGLang server prints."""
+        if body.startswith("Scheduler hit an exception"):
+            self.dead_ranks.add(rank)
         if not self.has_own_messages and body.startswith(CERTAIN):
             self.has_own_messages = self.is_certain = True
         self.has_usage_error = self.has_usage_error or is_usage_error(body)
@@ -346,13 +319,8 @@ class RunBuilder:
         """Note what makes a text without any SGLang record likely to be of a launch."""
         if not self.is_certain and ("sglang_router_rs::" in text[:80] or " smg::" in text[:80]):
             self.is_certain = True
-        if not self.is_certain and ("sglang" in text or "launch_server" in text):
-            self.is_likely = True
-            self.is_client = self.is_client or any(word in text for word in _CLIENTS)
-            self.is_server = self.is_server or any(word in text for word in _SERVERS)
         if not self.is_certain:
-            self.is_near = self.is_near or any(word in text for word in NEAR)
-            self.is_foreign = self.is_foreign or any(word in text for word in OTHER_ENGINES)
+            self.likeness.see(text)
         if not self.has_notebook_marks and (
             "<IPython.core.display" in text or "NOTE: Typically, the server runs" in text
         ):
@@ -375,12 +343,10 @@ class RunBuilder:
         return None
 
     @property
-    def likeness(self) -> int:
+    def likely(self) -> int:
         """How surely a text without any SGLang record is of a launch: 0 for one that is not."""
-        if self.is_likely and not (self.is_client and not self.is_server):
-            return 2 if self.has_errors or self.first_own_at is not None else 0
-        is_other = self.is_foreign or self.is_client or self.label.startswith(_OTHER_LABELS)
-        return int(self.is_near and self.has_errors and not is_other and self.lines <= MAX_PASTED)
+        has_own_times = self.first_own_at is not None
+        return self.likeness.degree(self.label, self.lines, self.has_errors, has_own_times)
 
     def see_rank(self, rank: str, number: int) -> None:
         if rank and rank not in self.ranks and not rank.startswith("Rank "):

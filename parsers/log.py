@@ -226,7 +226,7 @@ class LogReader:
 
 def _says_something(builder: RunBuilder, run: Run) -> bool:
     """False for a text that only names SGLang: a list of versions, a help text, an installation."""
-    shown = builder.has_command or builder.request_lines > 0 or bool(run.milestones)
+    shown = builder.likeness.has_command or builder.request_lines > 0 or bool(run.milestones)
     return shown or run.outcome is not Outcome.UNKNOWN
 
 

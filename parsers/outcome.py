@@ -202,6 +202,8 @@ def _ended_itself(killed_line: int, marks: Marks, choice: Choice) -> bool:
 def _is_worth_failing(root: Candidate, choice: Choice, progress: Progress, marks: Marks) -> bool:
     """True when this root shows that the launch failed, rather than that something was said."""
     if root.weight is Weight.CONSEQUENCE:
+        if root.rule == "harness-server-exited":
+            return marks.own_ready is None and marks.stop is None and bool(progress.milestones)
         return marks.sigquit is not None or root.rule in ("consequence-class", "exit-code", "child-failed")
     if root.weight is Weight.FORERUNNER and choice.tier > 0:
         is_last_word = root.last_line >= progress.last_line - LAST_WORDS

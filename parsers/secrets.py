@@ -36,6 +36,8 @@ SAMPLES: tuple[tuple[str, str], ...] = (
     ("GET https://host/v1?token=tok-999&x=1 failed", "tok-999"),
     ("GET https://host/m.bin?X-Amz-Date=1&X-Amz-Signature=9f8e7d6c HTTP/1.1", "9f8e7d6c"),
     ("blob https://store/m.bin?se=2026&sig=aB%2Bc%3D", "aB%2Bc%3D"),
+    ("argv: ['python3', '--api-key', 'topsecret1', '--port', '30000']", "topsecret1"),
+    ('args: ["--api-key=topsecret1"]', "topsecret1"),
 )
 """(line, secret that must be gone); run by the tests."""
 
@@ -48,6 +50,13 @@ HARMLESS: tuple[str, ...] = (
     "max_new_tokens=16, bos_token='<s>'",
     "GET http://127.0.0.1:30000/health?key=&x=1 by ops@host",
     "see https://host/page?design=3&tokens=5",
+    "  --api-key API_KEY     Set API key of the server.",
+    "python3 -m sglang.launch_server --api-key $API_KEY --port 30000",
+    "HF_TOKEN=${HF_TOKEN}",
+    "set HF_TOKEN=<token> first, then api_key=<your key>",
+    "export OPENAI_API_KEY=...",
+    "api_key: Optional[str] = None",
+    "the password: optional, Bearer authentication",
 )
 """Lines in which nothing may be masked."""
 
@@ -101,7 +110,7 @@ class Masker:
 
     def _replace(self, match: regex.Match[str]) -> str:
         secret = match["secret"]
-        if secret.startswith("***") or secret in _NO_SECRETS:
+        if secret.startswith("***") or secret in _NO_SECRETS or _placeholder().match(secret):
             return match[0]
         self.masked += 1
         start = match.start("secret") - match.start()
@@ -119,6 +128,15 @@ _NO_SECRETS = frozenset(
 
 
 @functools.cache
+def _placeholder() -> regex.Pattern[str]:
+    """What stands in a usage text, a script or a declaration instead of a secret."""
+    return regex.compile(
+        r"\A(?:\$\{?[A-Z_][A-Z0-9_]*\}?|<.*|\.\.+|(?:[A-Z]+_)*(?:KEY|TOKEN|PASSWORD|SECRET)|Optional\[.*"
+        r"|optional|required|missing|invalid|authentication|credentials)[,.;:]?\Z"
+    )
+
+
+@functools.cache
 def _pattern() -> regex.Pattern[str]:
     names = (
         r"(?:(?i:api[_-]?key)|HF_TOKEN|hf_token|FACE_HUB_TOKEN|GITHUB_TOKEN"
@@ -130,7 +148,7 @@ def _pattern() -> regex.Pattern[str]:
     value = r"""['"]?(?P<secret>[^\s'",;&)\]}]{1,500})"""
     return regex.compile(
         rf"""{names}['"]?\s?[=:]\s?{value}"""
-        rf"""|--(?:[a-z]{{1,20}}-){{0,4}}{names}[= ]{value}"""
+        rf"""|--(?:[a-z]{{1,20}}-){{0,4}}{names}(?:[= ]|['"], ?){value}"""
         r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?"""
         r"""(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
         r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""

@@ -237,7 +237,7 @@ class _BlockWork:
 
     def _is_passed_over(self, stream: _Stream, builder: RunBuilder, row: int) -> bool:
         """True when quiet lines from `row` on change nothing of their launch but its counts."""
-        if builder.died_early or (stream.ranks and not builder.ordinal):
+        if builder.has_ended or builder.died_early or (stream.ranks and not builder.ordinal):
             return False
         if not (self.quiet.with_libraries or builder.is_known):
             return False

@@ -17,7 +17,8 @@ from parsers.carriers import CarrierReader
 from parsers.dumps import PRINTED_STARTS
 from parsers.hot.lane import HotBlock
 from parsers.hot.words import Bytes, Mask, Places, Text, Words, low_mask, word
-from parsers.launches import CERTAIN, NEAR, OTHER_ENGINES
+from parsers.launches import CERTAIN
+from parsers.likeness import NEAR, OTHER_ENGINES
 from parsers.rules.milestone_table import MILESTONES
 from parsers.rules.suspicion import TRIGGERS
 from parsers.secrets import TRIGGERS as SECRETS

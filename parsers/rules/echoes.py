@@ -5,6 +5,7 @@ None of these is the root error while anything else is there; some of them end a
 
 from __future__ import annotations
 
+from parsers.rules.endings import OUTSIDE_RULES
 from parsers.rules.message_rule import MessageRule, Weight, rule
 
 ECHO_RULES: tuple[MessageRule, ...] = (
@@ -135,112 +136,7 @@ ECHO_RULES: tuple[MessageRule, ...] = (
         "Scheduler or DataParallelController 4243 terminated with 0",
         type="exit code",
     ),
-    rule(
-        "kernel-oom",
-        Weight.KILL,
-        (
-            "ut of memory: Killed process",
-            "oom-kill",
-            "OOMKilled",
-            "oom_kill",
-            "Killed process",
-            "Out Of Memory",
-        ),
-        r"[Oo]ut of memory: Killed process|(?<!result ')oom[-_]kill(?!er)|OOMKilled|Killed process \d+ \("
-        r"|task \d+: Out Of Memory",
-        "[81234.5] Out of memory: Killed process 4242 (sglang::schedul) total-vm:1kB, anon-rss:2kB",
-        "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:1kB",
-        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of your processes may have "
-        "been killed",
-        "Last State: Terminated Reason: OOMKilled",
-        "srun: error: node7: task 3: Out Of Memory",
-        type="OOM killer",
-    ),
-    rule(
-        "shell-killed",
-        Weight.KILL,
-        ("Killed", "killed"),
-        r"^(?:\S+: line \d+: +\d+ |\[\d+\][+-]? +(?:\d+ +)?|srun: error: \S+: tasks? [\d,-]+: |zsh: |bash: )?"
-        r"[Kk]illed\b(?! process)(?:\s*$|\s+(?:python|sglang|nohup|CUDA|env|bash|sh|\S+/)\S*.*|\s{2,}\S.*)",
-        "Killed",
-        "./run.sh: line 9:    41 Killed                  python3 -m sglang.launch_server",
-        "srun: error: node7: task 3: Killed",
-        "[1]+  Killed                  nohup python -m sglang.launch_server",
-        "zsh: killed     python -m sglang.launch_server",
-        type="SIGKILL",
-    ),
-    rule(
-        "shell-signal",
-        Weight.CHILD_DEATH,
-        ("core dumped", "Segmentation fault", "Aborted", "Bus error"),
-        r"^(?:\S+: line \d+: +\d+ |srun: error: \S+: tasks? [\d,-]+: |\[\d+\][+-]? +)?"
-        r"(?P<type>Segmentation fault|Aborted|Bus error)(?:\s*\(core dumped\))?(?:\s*$|\s+(?:python|sglang"
-        r"|nohup|\S+/)\S*.*)",
-        "Segmentation fault (core dumped)",
-        "./run.sh: line 9:    41 Aborted                 (core dumped) python3 -m sglang.launch_server",
-        "srun: error: node7: task 3: Segmentation fault",
-        flags=0,
-    ),
-    rule(
-        "unit-killed",
-        Weight.KILL,
-        "code=killed",
-        r"code=killed, status=9",
-        "sglang.service: Main process exited, code=killed, status=9/KILL",
-        type="SIGKILL",
-    ),
-    rule(
-        "out-of-host-memory",
-        Weight.KILL,
-        ("OOM killer", "oom-kill", "low on memory"),
-        r"killed by the OOM killer|Failed with result 'oom-kill'"
-        r"|killed due to the node running low on memory",
-        "sglang.service: A process of this unit has been killed by the OOM killer.",
-        "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
-        type="SIGKILL",
-    ),
-    rule(
-        "unit-failed",
-        Weight.CONSEQUENCE,
-        ("code=exited", "Failed with result", "code=dumped"),
-        r"Main process exited, code=(?:exited|dumped)|Failed with result '(?:exit-code|core-dump|signal"
-        r"|timeout)'",
-        "sglang.service: Main process exited, code=exited, status=1/FAILURE",
-        "sglang.service: Failed with result 'exit-code'.",
-        type="systemd",
-    ),
-    rule(
-        "srun-error",
-        Weight.CONSEQUENCE,
-        ("srun: error:", "srun: Job step", "srun: Force"),
-        r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with|Terminated)|Job step|Force)",
-        "srun: error: node7: task 3: Exited with exit code 1",
-        "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
-        type="srun",
-    ),
-    rule(
-        "job-cancelled",
-        Weight.STOP,
-        (
-            "CANCELLED AT",
-            "DUE TO TIME LIMIT",
-            "DUE TO PREEMPTION",
-            "Stopping container",
-            "SignalException",
-            "failed liveness probe",
-            "failed startup probe",
-            "Stopping sglang",
-        ),
-        r"CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|^Stopping container"
-        r"|SignalException: Process \d+ got signal: (?:15|2)|failed (?:liveness"
-        r"|startup) probe, will be restarted"
-        r"|^(?:systemd\[\d+\]: )?Stopping sglang\S*",
-        "slurmstepd: error: *** STEP 7.0 ON node7 CANCELLED AT 2026-02-03T04:05:06 DUE TO TIME LIMIT ***",
-        "torch.distributed.elastic.multiprocessing.api.SignalException: Process 44 got signal: 15",
-        "Container sglang failed liveness probe, will be restarted",
-        "Stopping sglang.service - demo server...",
-        type="cancelled",
-    ),
+    *OUTSIDE_RULES,
     rule(
         "sigterm",
         Weight.STOP,
@@ -389,11 +285,20 @@ ECHO_RULES: tuple[MessageRule, ...] = (
     rule(
         "harness-server-exited",
         Weight.CONSEQUENCE,
-        ("erver process exited", "erver exited", "failed to start", "erver process terminated"),
+        (
+            "erver process exited",
+            "erver exited",
+            "failed to start",
+            "erver process terminated",
+            "erver task ended",
+            "died before",
+        ),
         r"[Ss]erver (?:process )?(?:exited|terminated)(?: unexpectedly)? with (?:exit )?code"
-        r"|[Ss]erver failed to start",
+        r"|[Ss]erver failed to start|SGLang server task ended|[Ss]erver (?:pid=\d+ )?died before",
         "Exception: Server process exited with code -9. Check server logs for errors.",
         "TimeoutError: Server failed to start within the timeout period.",
+        "SGLang server task ended",
+        "ERROR: server pid=4242 died before /health=200",
         type="harness",
     ),
 )

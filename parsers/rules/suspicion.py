@@ -23,6 +23,7 @@ TRIGGERS: tuple[str, ...] = (
     "generation config", "backoff", "stopping container", "dump signal", "signal", "unexpected",
     "didn't finish", "not connected", "hip error", "remote peer", "non-zero status", "null value",
     "code=exited", "code=dumped", "low on memory", "probe", "stopping",
+    "已杀死", "已砍掉", "段错误", "段錯誤", "已放", "speicher", "abgebrochen", "task ended",
 )  # fmt: skip
 """In lower case. A line without any of them is no error or warning, glog and c10d letters apart."""
 

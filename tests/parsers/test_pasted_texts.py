@@ -109,3 +109,51 @@ def test_a_long_training_log_with_an_error_of_its_own_is_no_launch() -> None:
     steps = "".join(f"step {step}: loss 0.25\n" for step in range(500))
 
     assert runs_of(steps + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB\n") == ()
+
+
+_DEAD = """\
+[2026-02-03 04:0{0}:40 TP0] Scheduler hit an exception: Traceback (most recent call last):
+  File "/x/sglang/srt/managers/scheduler.py", line 30, in run_scheduler_process
+RuntimeError: demo error {0}
+
+[2026-02-03 04:0{0}:41] Received sigquit from a child process. It usually means the child failed.
+"""
+
+
+def test_a_dead_rank_that_speaks_again_is_of_another_launch_even_without_its_arguments() -> None:
+    first, second = runs_of(_DEAD.format(0) + _DEAD.format(5))
+
+    assert first.root_error is not None and first.root_error.message == "demo error 0"
+    assert second.root_error is not None and second.root_error.message == "demo error 5"
+
+
+def test_a_rank_of_another_node_that_waits_for_the_dead_one_is_of_the_same_launch() -> None:
+    late = _DEAD.format(5).replace("TP0", "TP8")
+
+    run = run_of("[2026-02-03 04:00:30 TP8] Init torch distributed begin.\n" + _DEAD.format(0) + late)
+
+    assert run.root_error is not None and run.root_error.message == "demo error 0"
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("SGLang server task ended", Outcome.FAILED),
+        ("ERROR: server pid=4242 died before /health=200", Outcome.FAILED),
+        ("段错误 (核心已转储)", Outcome.FAILED),
+        ("已杀死", Outcome.KILLED),
+    ],
+)
+def test_what_was_said_around_a_launch_tells_how_it_ended(said: str, outcome: Outcome) -> None:
+    run = run_of(f"[2026-02-03 04:05:20] Load weight begin. avail mem=70.10 GB\n{said}\n")
+
+    assert run.outcome is outcome
+
+
+def test_arguments_behind_a_foreign_logger_s_target_are_read() -> None:
+    run = run_of(
+        "2026-02-03T04:05:06.123456Z  INFO engine._launch: server_args=ServerArgs(model_path='/m/a', tp_size=1)\n"
+        "[2026-02-03 04:05:20] Load weight begin. avail mem=70.10 GB\n"
+    )
+
+    assert (run.model_path, len(run.server_args)) == ("/m/a", 2)
