@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from logscope.store import Store
-from logscope.store.records import RunId, StoredRun
+from logscope.store.records import RunId, StoredRun, short_id
 from tests.logscope.store.launches import SAMPLES, START, launch_log, write_log
 
 ERROR = "ValueError: no room for the cache"
@@ -63,7 +63,7 @@ def test_a_nearer_run_counts_before_a_later_one(story: Story) -> None:
     assert base.differences == ("arg mem_fraction_static: 0.9 -> 0.95",)
     assert base.reason == (
         "the nearest good run before it: same model and tp, 1 argument away; "
-        f"runner-up {base.runner_up} is 3 arguments away"
+        f"runner-up {short_id(base.runner_up or '')} is 3 arguments away"
     )
 
 
