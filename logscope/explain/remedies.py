@@ -48,7 +48,7 @@ def from_rule(remedy: AtlasRemedy, values: Mapping[str, str]) -> Remedy:
         apply=apply,
         durability=_DURABILITY.get(remedy.kind, "quick"),
         assumes=fill(remedy.assumes, values),
-        risks=fill(remedy.trade_off, values),
+        risks="" if remedy.trade_off == "none" else fill(remedy.trade_off, values),
     )
 
 
