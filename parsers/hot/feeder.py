@@ -82,12 +82,12 @@ class HotFeeder:
     def _find_quiet(self, found: HotBlock, block: bytes, careful: CarefulReader) -> _Quiet:
         left = ~(found.is_batch | found.is_request)
         with_libraries = not careful.knows_its_servers
+        if int((found.ends - found.starts)[left].sum()) < _LEAST_SHARE * (found.stop - int(found.starts[0])):
+            nothing = np.zeros(left.size, dtype=np.bool_)
+            return _Quiet(nothing, nothing, nothing, with_libraries)
         is_own = self.own_heads(found)
-        if int((found.ends - found.starts)[left].sum()) >= _LEAST_SHARE * (found.stop - int(found.starts[0])):
-            bare = may_stand_bare(careful.carriers)
-            left &= quiet_lines(with_libraries).find(block, found, is_own, bare)
-        else:
-            left[:] = False
+        bare = may_stand_bare(careful.carriers)
+        left &= quiet_lines(with_libraries).find(block, found, is_own, bare)
         return _Quiet(left, left & (found.ends > found.starts), left & is_own, with_libraries)
 
     def own_heads(self, found: HotBlock) -> Mask:
@@ -340,6 +340,7 @@ def _streams(lane: HotLane, found: HotBlock, quiet: _Quiet) -> list[_Stream]:
         works = np.array([line.is_work for line in lane.access.lines], dtype=np.bool_)
         is_work[found.requests.rows] = works[found.requests.tails]
     is_regular = found.is_batch | found.is_request
+    has_quiet = bool(quiet.is_quiet.any())
     is_taken = is_regular | quiet.is_quiet
     keys = [(prefix.label, prefix.carriers) for prefix in lane.heads.prefixes]
     keys.append(("", ()))  # of lines without a head: prefix -1
@@ -349,15 +350,16 @@ def _streams(lane: HotLane, found: HotBlock, quiet: _Quiet) -> list[_Stream]:
     streams = []
     for index in present:
         is_here = is_taken if len(present) == 1 else is_taken & (groups == index)
-        own_rows = np.flatnonzero(is_here & (is_regular | quiet.is_headed))
+        rows = np.flatnonzero(is_here)
+        own_rows = np.flatnonzero(is_here & (is_regular | quiet.is_headed)) if has_quiet else rows
         tags = np.flatnonzero(np.bincount(found.heads.tags[own_rows])).tolist()
         streams.append(
             _Stream(
                 *distinct[index],
-                np.flatnonzero(is_here),
+                rows,
                 own_rows,
-                np.flatnonzero(is_here & quiet.is_told),
-                np.flatnonzero(is_here & quiet.is_headed),
+                np.flatnonzero(is_here & quiet.is_told) if has_quiet else rows[:0],
+                np.flatnonzero(is_here & quiet.is_headed) if has_quiet else rows[:0],
                 np.flatnonzero(is_here & found.is_batch),
                 np.flatnonzero(is_here & is_work),
                 {lane.heads.ranks[tag] or "" for tag in tags} - {""},
