@@ -17,6 +17,7 @@ import regex
 from parsers.carrier_table import BRACKET_TIME, CARRIERS, Carrier
 from parsers.lazy_dataclass import dataclass, field
 from parsers.margins import find_margin
+from parsers.pieces import without_colours
 from parsers.times import read_time
 
 _JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "content")
@@ -57,11 +58,14 @@ class CarrierReader:
     def take_off(self, text: str) -> Carried | None:
         """The carried text, or None when the line has no carrier."""
         first = text[:1]
-        if first == "{":
-            return self._from_json(text)
-        if not _may_begin(first) and self.margin is None:
-            return None
         found: Carried | None = None
+        if first == "{":
+            found = self._from_json(text)
+            if found is None or found.partial:
+                return found
+            text = found.text
+        elif not _may_begin(first) and self.margin is None:
+            return None
         for _ in range(4):
             step = self.one_step(text)
             if step is None and found is None:
@@ -148,7 +152,7 @@ class CarrierReader:
         carried = entry[key]
         label = next((entry[name] for name in _JSON_LABEL if isinstance(entry.get(name), str)), "")
         name = _JSON_NAMES.get(key, "app-logger") if "stream" in entry or key != "log" else "docker"
-        body = carried.rstrip("\n")
+        body = without_colours(carried.rstrip("\n"))
         partial = key == "log" and "stream" in entry and not carried.endswith("\n")
         return Carried((name,), label, read_time(when) if when else None, None, body, partial)
 

@@ -34,9 +34,15 @@ def decode_line(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
     if "\x00" in text:
         text = text.replace("\x00", "")
+    return without_colours(text)
+
+
+def without_colours(text: str) -> str:
+    """The text without colour codes, also such as became text when a log was pasted."""
     if "\x1b" in text:
         text = _ansi().sub("", text)
-    elif "[0m" in text:  # colours of a pasted log whose escape characters are lost, or were shown as ^[
+    elif "[0m" in text and "\\u001b[" not in text:
+        # colours of a pasted log whose escape characters are lost, or were shown as ^[; JSON keeps its own
         text = _bare_colour().sub("", text)
     return text
 

@@ -195,3 +195,12 @@ def test_what_compose_says_of_a_container_belongs_to_its_service() -> None:
     run = read("\n".join(lines) + "\n").run
 
     assert (run.outcome.value, run.coverage.lines, run.last_line) == ("killed", 3, 4)
+
+
+def test_colours_inside_of_json_hide_no_carrier_behind_it() -> None:
+    line = "[2026-02-03 04:05:10 TP0] Load weight begin. avail mem=70.50 GB"
+    lines = [json.dumps({"log": f"\x1b[36m(Worker pid=7)\x1b[0m {line}\n", "stream": "stderr"})] * 2
+
+    run = read("\n".join(lines) + "\n").run
+
+    assert (run.carrier, run.label, run.ranks, len(run.milestones)) == ("docker", "Worker pid=7", ("TP0",), 2)
