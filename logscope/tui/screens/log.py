@@ -40,6 +40,7 @@ class LogPage(Page):
     """
     SEARCHES = True
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "find", "Find", id="page.find", tooltip="lower case finds any case"),
         Binding("e", "marked('error', 1)", "Next error", id="logpage.next_error"),
         Binding("E", "marked('error', -1)", "Previous error", show=False, id="logpage.previous_error"),
         Binding("w", "marked('warning', 1)", "Next warning", id="logpage.next_warning"),
