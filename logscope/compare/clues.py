@@ -174,8 +174,8 @@ def telling_tokens(value: Json) -> list[str]:
 
 def has_word(text: str, word: str) -> bool:
     """True when `word` stands in `text` as a word of its own."""
-    return re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
+    return word in text and re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None
 
 
 def _begins_a_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<![a-z0-9]){re.escape(word)}", text) is not None
+    return word in text and re.search(rf"(?<![a-z0-9]){re.escape(word)}", text) is not None

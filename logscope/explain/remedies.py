@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from logscope.compare.records import ArgumentChange, Change, ValueChange
 from logscope.compare.values import show
 from logscope.explain.records import Remedy
 from logscope.knowledge.records import AtlasRemedy, Gate
+from parsers.lazy_dataclass import replace
 from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 

@@ -32,15 +32,14 @@ class Scene:
     seen: Seen | None
     first_bad: StoredRun | None
     """The first failed run since the good one with the same error, when it is another run."""
+    changed_arguments: tuple[ArgumentChange, ...]
+    """Arguments that could matter: no noise, no names and logs, not made by the release alone."""
+    changes: int
+    """How many things that could matter differ at all: the sglang release is one, other GPUs are one."""
 
     @property
     def bad(self) -> StoredRun:
         return self.diff.bad
-
-    @property
-    def changed_arguments(self) -> tuple[ArgumentChange, ...]:
-        """Arguments that could matter: no noise, no names and logs, not made by the release alone."""
-        return tuple(row for row in self.diff.args if could_matter(row))
 
     @property
     def is_outside(self) -> bool:
@@ -62,14 +61,6 @@ class Scene:
     def is_alone(self, others: int = 0) -> bool:
         """True when exactly one change (and `others` more) could matter."""
         return self.is_all_known and self.changes == 1 + others
-
-    @property
-    def changes(self) -> int:
-        """How many things that could matter differ at all: the sglang release is one, other GPUs are one."""
-        rows = (*self.diff.env, *self.diff.versions, *self.diff.configs, *self.diff.files)
-        groups = {family(row.name) for row in self.changed_arguments}
-        gpus = sum(row.name == "gpus" for row in self.diff.host)
-        return len(groups) + gpus + sum(not row.is_noise for row in rows)
 
 
 def could_matter(row: ArgumentChange) -> bool:
@@ -115,6 +106,7 @@ def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> S
     clues = clues_of(diff.bad)
     hits = match(atlas(rules or user_rules_path(config_dir())), diff.bad.run)
     best = hits[0].score if hits else 0.0
+    changed = tuple(row for row in diff.args if could_matter(row))
     seen = history.seen_before(clues.fingerprint, diff.bad.run_id) if clues.has_error else None
     return Scene(
         diff=diff,
@@ -123,7 +115,16 @@ def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> S
         finding=root_finding(diff.bad, diff.good),
         seen=seen,
         first_bad=_first_bad(diff, history) if seen is not None and seen.runs else None,
+        changed_arguments=changed,
+        changes=_changes(diff, changed),
     )
+
+
+def _changes(diff: RunDiff, changed: tuple[ArgumentChange, ...]) -> int:
+    rows = (*diff.env, *diff.versions, *diff.configs, *diff.files)
+    groups = {family(row.name) for row in changed}
+    gpus = sum(row.name == "gpus" for row in diff.host)
+    return len(groups) + gpus + sum(not row.is_noise for row in rows)
 
 
 def _first_bad(diff: RunDiff, history: RunHistory) -> StoredRun | None:

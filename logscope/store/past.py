@@ -44,7 +44,10 @@ def seen_before(
     count, first_run, first_at, ended = known[fingerprint]
     if not count:
         return Seen(0, None, None, ())
-    fixed_in, fixed_by = what_fixed(connection, fingerprint, time) if ended else (None, ())
+    fixes = {} if memory is None or run_id is None else memory.setdefault(("fixes", run_id), {})
+    if fingerprint not in fixes:
+        fixes[fingerprint] = what_fixed(connection, fingerprint, time) if ended else (None, ())
+    fixed_in, fixed_by = fixes[fingerprint]
     return Seen(int(count), RunId(first_run), first_at, fixed_by, fixed_in)
 
 
