@@ -293,7 +293,7 @@ def _line_of(view: ReleaseView, row: int) -> int | None:
 
 def _rank(match: Match, message: Message) -> tuple[bool, bool, int, bool]:
     is_fatal = match.site.kind in FATAL
-    agrees = is_fatal == (message.type is not None)
+    agrees = is_fatal or message.type is None  # without a class it may be a warning, or an error cut from it
     return not match.is_cut, agrees, match.literal, match.site.type == message.type
 
 

@@ -111,8 +111,9 @@ def _walk(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder, onerror=complain):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in names:
-            if _looks_like_a_log(name):
-                yield Path(place) / name
+            path = Path(place) / name
+            if _looks_like_a_log(name) and path.is_file():  # no pipe, which blocks, and no link to nowhere
+                yield path
 
 
 def _absolute(path: Path) -> str:

@@ -118,6 +118,17 @@ def test_the_same_message_has_another_answer_for_another_good_release(
         assert (gate.good_default, gate.bad_default, gate.avoid) == ("true", "false", "true")
 
 
+def test_a_message_pasted_without_its_class_may_be_an_error() -> None:
+    message = (
+        "Warning: Target model's context_length (262144) is greater than the derived context_length (131072). "
+        "This may lead to incorrect model outputs or CUDA errors."
+    )
+
+    told = knowledge.validation("0.5.0rc2", "0.5.9", message)
+
+    assert told.finding == "default-flipped"
+
+
 def test_every_release_of_note_is_known() -> None:
     known = knowledge.releases()
 

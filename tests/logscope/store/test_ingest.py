@@ -429,3 +429,13 @@ def test_a_real_run_comes_back_whole(tmp_path: Path, name: str) -> None:
     assert stored.run.stages == read.stages
     assert stored.run.root_error == read.root_error
     assert stored.run.coverage == read.coverage
+
+
+def test_pipes_and_dangling_links_in_a_folder_are_passed_by(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write_log(folder / "a.log", launch_log())
+    os.mkfifo(folder / "pipe.log")
+    (folder / "gone.log").symlink_to(tmp_path / "nowhere")
+
+    assert statuses(store, folder) == ["new"]
