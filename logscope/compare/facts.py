@@ -10,6 +10,7 @@ from functools import cached_property
 
 from logscope.compare.command_line import typed_arguments
 from logscope.compare.configs import config_of, config_values
+from logscope.compare.origins import env_default
 from logscope.store.records import StoredRun
 from parsers.records import Json
 
@@ -24,6 +25,9 @@ _LENGTH_KEYS = (
 _EXPERT_KEYS = ("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
 _VOCAB_PAD = 64
 """SGLang pads the vocabulary to a multiple of this before it is cut over the ranks."""
+
+
+_ON = ("1", "true", "yes", "y", "on")
 
 
 class RunFacts:
@@ -49,6 +53,15 @@ class RunFacts:
         if self._run.context is not None and self._run.context.env is not None:
             return self._run.context.env.get(name)
         return next((variable.value for variable in self._run.run.env if variable.name == name), None)
+
+    def why_on(self, name: str) -> str:
+        """Why a variable is switched on for this run, by its setting or its release; '' when it is not."""
+        held = self.env(name)
+        if held is not None:
+            return f"{name} is set" if held.strip().lower() in _ON else ""
+        version = self._run.sglang_version
+        is_default = version is not None and env_default(name, version) == "true"
+        return f"{name} is true by default in {version}" if is_default else ""
 
     def value(self, name: str) -> Json:
         """The value of a dotted name; a bare number is itself."""

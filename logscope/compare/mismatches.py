@@ -12,7 +12,6 @@ from logscope.knowledge.records import ConfigRule
 from logscope.store.records import StoredRun
 from parsers.records import Json
 
-_ON = ("1", "true", "yes", "y", "on")
 _FAMILIES = (
     ("awq", "awq_marlin", "marlin", "moe_wna16", "auto-round"),
     ("gptq", "gptq_marlin", "marlin", "moe_wna16", "auto-round"),
@@ -38,13 +37,18 @@ _FAMILIES = (
 def mismatches(bad: StoredRun, good: StoredRun | None = None) -> tuple[Mismatch, ...]:
     """What contradicts itself in `bad`; `in_good_too` where `good` had the same and got ready."""
     broken = broken_rules(bad)
-    before = {rule.id for rule, _, _ in broken_rules(good)} if good is not None and good.run.ready else set()
-    return tuple(
-        sorted(
-            (_mismatch(rule, left, right, rule.id in before, bad) for rule, left, right in broken),
-            key=lambda found: -found.relevance,
-        )
+    held = broken_rules(good) if good is not None and good.run.ready else []
+    before = {same_break(rule, left, right) for rule, left, right in held}
+    found = (
+        _mismatch(rule, left, right, same_break(rule, left, right) in before, bad)
+        for rule, left, right in broken
     )
+    return tuple(sorted(found, key=lambda one: -one.relevance))
+
+
+def same_break(rule: ConfigRule, left: Json, right: Json) -> tuple[str, str, str]:
+    """What two runs share that break a rule in the same way."""
+    return rule.id, show(left), show(right)
 
 
 def broken_rules(
@@ -63,11 +67,11 @@ def broken_rules(
 
 
 def _mismatch(rule: ConfigRule, left: Json, right: Json, in_good_too: bool, run: StoredRun) -> Mismatch:
-    is_off = bool(rule.unless_env) and (RunFacts(run).env(rule.unless_env) or "").lower() in _ON
+    why_off = RunFacts(run).why_on(rule.unless_env) if rule.unless_env else ""
     relevance = 0.5 if rule.severity == "fatal" else 0.25
-    if in_good_too or is_off:
+    if in_good_too or why_off:
         relevance *= 0.3
-    reason = rule.reason + (f"; {rule.unless_env} is set, so it only warns" if is_off else "")
+    reason = rule.reason + (f"; {why_off}, so it only warns" if why_off else "")
     return Mismatch(
         rule=rule.id,
         subject=rule.subject,

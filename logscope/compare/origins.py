@@ -58,6 +58,12 @@ def env_life(name: str) -> Life | None:
     return told if isinstance(told, Life) else None
 
 
+def env_default(name: str, version: str | None) -> str | None:
+    """What the release takes where the variable is not set; None when that is not known."""
+    told = _call("env_default", name, version)
+    return told if isinstance(told, str) else None
+
+
 def validation_finding(
     good_version: str | None,
     bad_version: str | None,

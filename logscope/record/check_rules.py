@@ -5,41 +5,66 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from logscope.compare.facts import RunFacts
-from logscope.compare.mismatches import broken_rules
+from logscope.compare.mismatches import broken_rules, same_break
 from logscope.explain.records import Remedy
 from logscope.knowledge.records import AtlasRemedy, ConfigRule
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.store.records import StoredRun
+from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
-_ON = ("1", "true", "yes", "y", "on")
 _DURABILITY = {"durable": "lasting"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Precedent:
+    """A good run that broke a rule with the same values, and under what conditions it did."""
+
+    path: str
+    version: str | None
+    why_on: str
+    """Why its check was switched off; '' when it was not."""
+
+
 def rule_findings(plan: Planned, good: Sequence[StoredRun]) -> Iterator[Finding]:
-    """Rules that do not hold. One that did not hold in a good run of the setup either is only a note."""
+    """Rules that do not hold. A good run that broke one too counts under the same conditions only."""
     yield from _unread_configs(plan)
     run = plan.as_run()
-    tolerated = {(rule.id, str(left), str(right)) for one in good for rule, left, right in broken_rules(one)}
     facts = RunFacts(run)
+    held = [(one, rule, left, right) for one in good for rule, left, right in broken_rules(one)]
     for rule, left, right in broken_rules(run):
         if _is_later(rule.since, plan.version):
             continue
-        is_off = bool(rule.unless_env) and (facts.env(rule.unless_env or "") or "").lower() in _ON
-        is_tolerated = (rule.id, str(left), str(right)) in tolerated
-        yield _finding(rule, left, right, is_off, is_tolerated)
+        same = same_break(rule, left, right)
+        precedents = [
+            _Precedent(one.path, one.sglang_version, _why_off(rule, RunFacts(one)))
+            for one, broken, *values in held
+            if same_break(broken, *values) == same
+        ]
+        yield _finding(rule, left, right, _why_off(rule, facts), plan.version, precedents)
 
 
-def _finding(rule: ConfigRule, left: Json, right: Json, is_off: bool, is_tolerated: bool) -> Finding:
+def _why_off(rule: ConfigRule, facts: RunFacts) -> str:
+    return facts.why_on(rule.unless_env) if rule.unless_env else ""
+
+
+def _finding(
+    rule: ConfigRule,
+    left: Json,
+    right: Json,
+    why_off: str,
+    version: str | None,
+    precedents: Sequence[_Precedent],
+) -> Finding:
     severity = Severity.FAILS if rule.severity == "fatal" else Severity.NOTE
     sides = ((rule.left, left), (rule.right, right))
     evidence = [f"{name} = {value}" for name, value in sides if name != str(value)]
-    if is_off:
+    if why_off:
         severity = Severity.NOTE
-        evidence.append(f"{rule.unless_env} is set: it only warns")
-    if is_tolerated:
-        severity = Severity.NOTE
-        evidence.append("a good run of this setup had the same and got ready")
+        evidence.append(f"{why_off}: it only warns")
+    elif severity is Severity.FAILS:
+        severity, said = _by_precedent(version, precedents)
+        evidence += [said] if said else []
     return Finding(
         rule.id,
         "arg" if rule.subject.startswith("args.") or "." not in rule.subject else "config",
@@ -49,6 +74,25 @@ def _finding(rule: ConfigRule, left: Json, right: Json, is_off: bool, is_tolerat
         (*evidence, rule.reason),
         tuple(_remedy(remedy, left, right) for remedy in rule.remedies),
     )
+
+
+def _by_precedent(version: str | None, precedents: Sequence[_Precedent]) -> tuple[Severity, str]:
+    """How much a rule says where good runs had the same values, and the sentence for it."""
+    tried = [one for one in precedents if not one.why_on]
+    same = next((one for one in tried if version is not None and one.version == version), None)
+    if same is not None:
+        return Severity.NOTE, f"a good run with the same values and release got ready ({same.path})"
+    if tried:
+        said = f"a good run with the same values got ready with {_release(tried[0].version)}"
+        return Severity.RISK, f"{said}, another release may check more ({tried[0].path})"
+    if precedents:
+        one = precedents[0]
+        return Severity.FAILS, f"a good run with the same values got ready as there {one.why_on} ({one.path})"
+    return Severity.FAILS, ""
+
+
+def _release(version: str | None) -> str:
+    return f"SGLang {version}" if version else "a release that is not known"
 
 
 def _remedy(remedy: AtlasRemedy, left: Json, right: Json) -> Remedy:

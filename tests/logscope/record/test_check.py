@@ -17,6 +17,7 @@ from logscope.cli.main import main
 from logscope.knowledge import nearest_release
 from logscope.record.check import CheckAnswer, check
 from logscope.record.check_report import check_text
+from logscope.record.check_rules import rule_findings
 from logscope.record.checking import Finding, Severity
 from logscope.record.planning import plan_here, plan_of_context
 from logscope.store import Store
@@ -371,6 +372,59 @@ def test_combination_that_failed_before_is_found_with_what_fixed_it(history: Sto
     assert "ValueError: Warning: Target model's context_length" in finding.title
     assert finding.remedies[0].apply == "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1"
     assert "s04_ok" in finding.remedies[0].worked_before
+
+
+def test_good_run_whose_variable_let_the_check_only_warn_is_no_precedent(history: Store) -> None:
+    answer = check(_sample("s03_fail_eagle3_context_len"), history)
+
+    finding = next(finding for finding in answer.findings if finding.rule == "draft-shorter-than-target")
+    assert finding.severity is Severity.FAILS
+    assert any(
+        "as there SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is set" in line and "s04_ok" in line
+        for line in finding.evidence
+    )
+
+
+def test_variable_set_to_false_is_no_switch(history: Store) -> None:
+    name = "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"
+    words = _sample("s03_fail_eagle3_context_len").command.words()
+
+    answers = {
+        value: check(_sample("s03_fail_eagle3_context_len", f"{name}={value}", *words), history)
+        for value in ("1", "true", "0", "false")
+    }
+
+    severities = {
+        value: next(f.severity for f in answer.findings if f.rule == "draft-shorter-than-target")
+        for value, answer in answers.items()
+    }
+    assert severities == {"1": "note", "true": "note", "0": "fails", "false": "fails"}
+
+
+def test_variable_that_is_true_by_default_lets_the_check_only_warn(model: Path) -> None:
+    answer = _check(model, "--context-length", "8192", version="0.4.6.post5")
+
+    finding = next(finding for finding in answer.findings if finding.rule == "context-above-model")
+    assert finding.severity is Severity.NOTE
+    assert any("true by default in 0.4.6.post5" in line for line in finding.evidence)
+
+
+@pytest.mark.parametrize(
+    ("version", "severity"), [("0.5.23", Severity.NOTE), ("0.5.10", Severity.RISK), (None, Severity.RISK)]
+)
+def test_precedent_of_another_release_leaves_a_risk(
+    model: Path, version: str | None, severity: Severity
+) -> None:
+    words = (*_SERVER, "--model-path", str(model), "--device", "cpu", "--tp-size", "3")
+    plan = plan_here(words, {}, Path.cwd(), "0.5.23")
+    good = plan_here(words, {}, Path.cwd(), version).as_run()
+
+    found = {finding.rule: finding for finding in rule_findings(plan, (good,))}
+
+    assert found["heads-by-tp"].severity is severity
+    assert {finding.severity for finding in rule_findings(plan, ()) if finding.rule == "heads-by-tp"} == {
+        Severity.FAILS
+    }
 
 
 @pytest.mark.parametrize("name", ["s01_ok_no_spec", "s02_ok_eagle3", "s04_ok_eagle3_overwrite_env"])
