@@ -78,7 +78,8 @@ def all_runs(options: argparse.Namespace, words: Sequence[str]) -> list[StoredRu
         else:
             disk = _disk(options)
             _must_exist(disk, word)
-            runs.append(disk.load(word))
+            found_run = disk.load(word)
+            runs.append(_with_given(disk, found_run, options) if number == len(words) else found_run)
     return [_as_seen_from_here(stored) for stored in runs]
 
 
@@ -91,6 +92,7 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
     with store.reading():  # one opening (25 ms) for all questions
         words = [] if good is None else [_one(store, good, options, is_last=False)]
         *chosen, failing = store.load_all([*words, _one(store, bad, options, is_last=True)])
+        failing = failing if is_log(bad) else _with_given(store, failing, options)
         diff = compare(store, failing, chosen[0] if chosen else None)
         seen = None if diff.good is None else _as_seen_from_here(diff.good)
         diff = replace(diff, bad=_as_seen_from_here(diff.bad), good=seen)
@@ -153,6 +155,15 @@ def _take(store: Store, word: str, options: argparse.Namespace, is_last: bool) -
     if not 1 <= ordinal <= len(report.runs):
         raise RunNotFound(f"{path}: holds {len(report.runs)} launches, no #{ordinal}")
     return [report.runs[ordinal - 1]]
+
+
+def _with_given(store: Store, stored: StoredRun, options: argparse.Namespace) -> StoredRun:
+    """A run that was named, not read now, with what `--config` and `--env-file` give."""
+    from logscope.store.surroundings import given_files
+
+    if not options.config and options.env_file is None:
+        return stored
+    return store.with_given(stored, given_files(options.config, options.env_file))
 
 
 def _split(word: str) -> tuple[str, int | None]:

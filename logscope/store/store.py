@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from logscope.store.pruning import Pruned, PruneRule
     from logscope.store.reading import OnBytes
     from logscope.store.run_filter import RunFilter
+    from logscope.store.surroundings import GivenFiles
     from logscope.store.value_history import ErrorPast, ValueSpan
 
 
@@ -118,6 +119,23 @@ class Store:
 
         with self._database.reading() as connection:
             return stored_runs(connection, [find_run(connection, one) for one in references])
+
+    def with_given(self, stored: StoredRun, given: GivenFiles) -> StoredRun:
+        """A run of this store with files given by hand in place of what was recorded; nothing is written.
+
+        Raises SourceError for an unreadable file.
+        """
+        from dataclasses import replace
+
+        from logscope.store.masking import masked_context
+        from logscope.store.surroundings import with_given
+
+        context, contents = with_given(stored.context, given)
+        if context is None or not contents:
+            return stored
+        with self._database.reading() as connection:
+            salt = connection.execute("SELECT value FROM meta WHERE key = 'salt'").fetchone()
+        return replace(stored, context=masked_context(context, bytes.fromhex(salt[0]) if salt else b""))
 
     def facts(self) -> Sequence[RunFacts]:
         """Every run, newest first."""

@@ -59,6 +59,17 @@ def gather(path: str, given: GivenFiles) -> Surroundings:
     if beside is not None and beside.is_file():
         context = read_context(beside)
         seen.update(beside.read_bytes())
+    context, contents = with_given(context, given)
+    seen.update(contents)
+    return Surroundings(context, None if context is None else seen.hexdigest())
+
+
+def with_given(context: Context | None, given: GivenFiles) -> tuple[Context | None, bytes]:
+    """The context with what was given by hand in place of its own, and what the files held.
+
+    Raises SourceError for an unreadable file.
+    """
+    contents = b""
     for role, file in given.configs.items():
         config, content = _given_config(role, file)
         base = context or Context()
@@ -67,12 +78,12 @@ def gather(path: str, given: GivenFiles) -> Surroundings:
             model_configs={**base.model_configs, role: config},
             config_origin={**base.config_origin, role: "given"},
         )
-        seen.update(role.encode() + b"\0" + content)
+        contents += role.encode() + b"\0" + content
     if given.env_file is not None:
         env, content = _given_env(given.env_file)
         context = replace(context or Context(), env=env)
-        seen.update(b"env\0" + content)
-    return Surroundings(context, None if context is None else seen.hexdigest())
+        contents += b"env\0" + content
+    return context, contents
 
 
 def with_local_configs(context: Context | None, run: Run) -> Context | None:

@@ -284,6 +284,34 @@ def test_files_given_by_hand_are_those_of_the_last_run(
     assert "max_position_embeddings" in names
 
 
+def test_files_given_by_hand_are_taken_for_a_stored_run_and_change_nothing_in_the_store(
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft, env = tmp_path / "draft.json", tmp_path / "launch.env"
+    draft.write_text('{"max_position_embeddings": 1536}')
+    env.write_text("NCCL_DEBUG=TRACE\nHF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz\n")
+    given = ["--config", f"draft={draft}", "--env-file", str(env)]
+    before = hashlib.sha256(filled.read_bytes()).hexdigest()
+
+    _, told = _diff(["last-failed", *given, "--db", str(filled)], capsys)
+    main(["show", "last-failed", *given, "--db", str(filled), "--format", "json"])
+    shown = capsys.readouterr().out
+
+    assert isinstance(told["configs"], list) and isinstance(told["env"], list)
+    assert {(row["name"], row["bad"]) for row in told["configs"]} >= {("max_position_embeddings", 1536)}
+    assert {(row["name"], row["bad"]) for row in told["env"]} >= {("NCCL_DEBUG", "TRACE")}
+    assert "TRACE" in shown and "hf_abcdefghijklmnop" not in shown + json.dumps(told)
+    assert hashlib.sha256(filled.read_bytes()).hexdigest() == before
+
+
+@pytest.mark.parametrize("command", ["diff", "explain", "show", "compare"])
+def test_a_file_given_by_hand_that_is_not_there_is_trouble_for_a_stored_run_too(
+    command: str, filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "last-failed", "--config", "draft=/no/such/config.json", "--db", str(filled)]) == 2
+    assert "/no/such/config.json: cannot be read" in capsys.readouterr().err
+
+
 def test_explain_offers_causes_and_shows_their_scores_on_request(
     no_store: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
