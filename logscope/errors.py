@@ -20,6 +20,10 @@ class SourceError(LogScopeError):
     """A log or another input file cannot be read."""
 
 
+class OutputError(LogScopeError):
+    """A result cannot be written: a full disk behind a redirection, say."""
+
+
 class NotALaunchLog(SourceError):
     """The input can be read, but nothing in it is of an SGLang launch."""
 

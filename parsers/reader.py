@@ -27,7 +27,7 @@ def open_log(path: str | Path) -> BinaryIO:
 
     Raises OSError when the file cannot be read. A damaged archive raises while it is read.
     """
-    stream: BinaryIO = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
+    stream: BinaryIO = _standard_input() if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
     buffered = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
     )
@@ -45,6 +45,12 @@ def open_log(path: str | Path) -> BinaryIO:
 
         return cast(BinaryIO, zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True))
     return buffered
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin.buffer
 
 
 def read_blocks(stream: BinaryIO, size: int = 1 << 22) -> Iterator[bytes]:

@@ -7,6 +7,8 @@ import io
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from logscope.config import default_store_path
@@ -37,6 +39,13 @@ def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...], defaul
     )
 
 
+def count(text: str) -> int:
+    """An option's value that counts something. Raises ArgumentTypeError when it is no number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: not a number from 1 on")
+    return int(text)
+
+
 def store_path(options: argparse.Namespace) -> Path:
     """The store that the options name."""
     return options.db if options.db is not None else default_store_path()
@@ -47,7 +56,39 @@ def write(text: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="\n")
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    with _writing():
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes a result that is no text to standard output."""
+    with _writing():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """Sends on what was written. Raises OutputError."""
+    with _writing():
+        sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """What was written and could not be sent on is not tried again when the program ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    from logscope.errors import OutputError
+
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_output()
+        raise OutputError(f"standard output: cannot be written: {error.strerror}") from error
 
 
 def note(options: argparse.Namespace, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from logscope.cli.common import add_format, write
+from logscope.cli.common import add_format, count, write
 from logscope.exit_codes import ExitCode
 
 DESCRIPTION = "Several runs side by side: one column a run, only the rows in which they differ."
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--width",
-        type=int,
+        type=count,
         default=0,
         metavar="COLUMNS",
         help="width of the table (default: the terminal's, else 80)",

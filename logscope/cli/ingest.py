@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, shows_progress, store_path, write
+from logscope.cli.common import add_format, count, note, shows_progress, store_path, write
 from logscope.cli.progress_line import ProgressLine
 from logscope.exit_codes import ExitCode
 from logscope.report.harmless import harmless
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=int,
+        type=count,
         default=1,
         metavar="N",
         help="read N logs at a time (default: 1; for many small logs)",

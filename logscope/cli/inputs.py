@@ -69,6 +69,7 @@ def all_runs(options: argparse.Namespace, words: Sequence[str]) -> list[StoredRu
     """Every run that the words name: all launches of a log, one run of the store."""
     from logscope.store import Store
 
+    _only_one_is_standard_input(words)
     runs: list[StoredRun] = []
     for number, word in enumerate(words, start=1):
         if is_log(word):
@@ -88,6 +89,7 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
     from logscope.compare import compare
     from logscope.explain import explain
 
+    _only_one_is_standard_input([bad, good])
     store = _history(options, bad, good)
     with store.reading():  # one opening (25 ms) for all questions
         words = [] if good is None else [_one(store, good, options, is_last=False)]
@@ -105,6 +107,13 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
 def is_log(word: str) -> bool:
     """True when `word` is standard input, or a path that is there."""
     return word == "-" or Path(_split(word)[0]).expanduser().exists()
+
+
+def _only_one_is_standard_input(words: Sequence[str | None]) -> None:
+    from logscope.errors import UsageError
+
+    if words.count("-") > 1:
+        raise UsageError("'-' is given twice", "standard input can be read only once")
 
 
 def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:

@@ -5,7 +5,6 @@ Must never import a heavy library: `--help` and `--version` answer before anythi
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 
 from logscope import __version__
 from logscope.cli.command_parser import CommandParser, HelpFormatter
-from logscope.cli.common import add_common_options
+from logscope.cli.common import add_common_options, drop_output, flush, write
 from logscope.errors import LogScopeError
 from logscope.exit_codes import ExitCode
 from logscope.notices import listen
@@ -41,39 +40,41 @@ COMMANDS: dict[str, str] = {
 `run(options) -> int`; it may give `DESCRIPTION` and `EPILOG` (an example)."""
 
 
-def program() -> int:
-    """`main` as a process of its own: what is collected when it ends anyway is not collected before.
-
-    With Python's own thresholds a tenth of a short command goes into looking for garbage, half of it at exit.
-    """
-    gc.set_threshold(50_000, 20, 20)
-    code = main()
-    gc.freeze()
-    return code
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
+        _open_standard_streams()
         code = _answer(words)
-        sys.stdout.flush()
+        flush()
         return code
+    except LogScopeError as error:
+        return _complain(error.message, error.hint)
     except KeyboardInterrupt:
         _complain("interrupted", "the store is as it was")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe (head, less) went away: not our trouble
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return ExitCode.OK
+
+
+def _open_standard_streams() -> None:
+    """A standard stream that was closed (``>&-``) is /dev/null: else the next file opened, the store say,
+    would stand in its place and be written over by what is printed."""
+    for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+            if name != "stdin":  # nobody means to read from a closed one
+                setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115
 
 
 def _answer(words: list[str]) -> int:
     words = _command_first(words)
     if not words or words[0] in ("-h", "--help", "help"):
-        print(_overview())  # noqa: T201 - the result of this call
+        write(_overview())
         return ExitCode.OK if words else ExitCode.TROUBLE
     if words[0] in ("-V", "--version"):
-        print(f"logscope {__version__}")  # noqa: T201
+        write(f"logscope {__version__}")
         return ExitCode.OK
     return _run_command(words[0], words[1:])
 
@@ -164,7 +165,3 @@ def _complain(message: str, hint: str) -> int:
     text, hint = folded(message), folded(hint)
     print(f"logscope: {text}" + (f" ({hint})" if hint else ""), file=sys.stderr)  # noqa: T201
     return ExitCode.TROUBLE
-
-
-if __name__ == "__main__":
-    sys.exit(program())

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, wants_color, write
+from logscope.cli.common import add_format, count, note, store_path, wants_color, write
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -59,15 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--until", metavar="WHEN", help="started before; as --since")
     group.add_argument("--marked", choices=("good", "bad", "skip"), help="marked so by a person")
-    parser.add_argument("-n", "--limit", type=_count, metavar="N", help="at most N runs")
+    parser.add_argument("-n", "--limit", type=count, metavar="N", help="at most N runs")
     add_format(parser, ("text", "json", "csv"))
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 on")
-    return number
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, write
+from logscope.cli.common import add_format, note, store_path, write, write_bytes
 from logscope.cli.stoppable import stoppable
 from logscope.exit_codes import ExitCode
 
@@ -123,8 +123,7 @@ def _parquet(store: Store, sql: str, options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="logscope-") as folder:
         file = Path(folder) / "result.parquet"
         _export(store, sql, file)
-        sys.stdout.flush()
-        sys.stdout.buffer.write(file.read_bytes())
+        write_bytes(file.read_bytes())
     return ExitCode.OK
 
 

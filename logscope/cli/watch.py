@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, write
+from logscope.cli.common import add_format, flush, note, store_path, write
 from logscope.errors import LogScopeError, SourceError, UsageError
 from logscope.exit_codes import ExitCode
 
@@ -95,7 +94,7 @@ def _say(event: WatchEvent, options: argparse.Namespace) -> None:
         write(event_json(event, now.isoformat(timespec="milliseconds")))
     else:
         write(event_text(event, f"{now:%H:%M:%S}"))
-    sys.stdout.flush()
+    flush()
 
 
 def _usual(run: Run, options: argparse.Namespace) -> SetupSpread | None:

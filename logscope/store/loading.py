@@ -87,7 +87,7 @@ def write_logs(
     throughput.summarise(connection, run_nos, old_runs)
     for each in logs:
         _write_log_row(connection, each.log, each.log_id, each.known)
-        if not each.log.source.is_stdin:
+        if not each.log.source.is_stream:
             stamp = each.log.stamp
             write_source(connection, each.log.source.path, stamp.size, stamp.mtime_ns, each.log_id)
 

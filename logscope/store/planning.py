@@ -103,7 +103,7 @@ class Knowledge:
 
     def expect_path(self, source: Source, stamp: FileStamp, log_id: str) -> None:
         """Takes note that the log lies under this path."""
-        if not source.is_stdin:
+        if not source.is_stream:
             self._at_path[source.path] = (log_id, stamp)
 
     def runs_of(self, log_id: str) -> tuple[RunId, ...]:
@@ -115,11 +115,11 @@ class Knowledge:
         self._runs[log_id] = runs
 
     def lies_at(self, source: Source, stamp: FileStamp, log_id: str) -> bool:
-        """True when the store has this path with just this stamp (standard input has none)."""
-        return source.is_stdin or self._at_path.get(source.path) == (log_id, stamp)
+        """True when the store has this path with just this stamp (a stream has none)."""
+        return source.is_stream or self._at_path.get(source.path) == (log_id, stamp)
 
     def _here(self, source: Source) -> tuple[KnownLog | None, FileStamp | None]:
-        if source.is_stdin or source.path not in self._at_path:
+        if source.is_stream or source.path not in self._at_path:
             return None, None
         log_id, stamp = self._at_path[source.path]
         return self._logs.get(log_id), stamp

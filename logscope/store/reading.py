@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO
 
 from logscope.context import Context
@@ -16,7 +17,7 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.identity import Content, ContentMeter
 from logscope.store.masking import masked_context
-from logscope.store.sources import Source
+from logscope.store.sources import STDIN, Source
 from logscope.store.surroundings import Surroundings, with_local_configs
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.log import LogReader
@@ -30,7 +31,7 @@ OnBytes = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """Size and time of a file on disk; None for standard input."""
+    """Size and time of a file on disk; None for standard input and pipes."""
 
     size: int | None
     mtime_ns: int | None
@@ -63,18 +64,18 @@ class ReadLog:
 
 def stamp_of(source: Source) -> FileStamp:
     """Size and time of the source now. Raises SourceError."""
-    if source.is_stdin:
+    if source.path == STDIN:
         return FileStamp(None, None)
     try:
         facts = Path(source.path).stat()
     except OSError as error:
         raise SourceError(f"{source.word}: cannot be read: {error.strerror}") from error
-    return FileStamp(facts.st_size, facts.st_mtime_ns)
+    return FileStamp(facts.st_size, facts.st_mtime_ns) if S_ISREG(facts.st_mode) else FileStamp(None, None)
 
 
 def is_packed(source: Source) -> bool:
-    """True for compressed files and standard input: they cannot be read on from a position."""
-    if source.is_stdin:
+    """True for compressed files, standard input and pipes: they cannot be read on from a position."""
+    if source.is_stream:
         return True
     with opened(source) as stream:
         return type(stream).__module__ not in ("_io", "io")

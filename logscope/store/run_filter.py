@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _AGE = lazy_re(r"(\d+)\s*([mhdw])\Z")
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_LONGEST_AGE = timedelta(days=365_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,12 @@ def read_when(text: str, now: datetime) -> datetime:
 
 
 def read_age(text: str) -> timedelta | None:
-    """An age such as ``90m``, ``12h``, ``7d``, ``2w``; None when it is none."""
+    """An age such as ``90m``, ``12h``, ``7d``, ``2w``, at most a thousand years; None when it is none."""
     age = _AGE.match(text.strip())
-    return None if age is None else int(age.group(1)) * _UNITS[age.group(2)]
+    if age is None:
+        return None
+    unit = _UNITS[age.group(2)]
+    return min(int(age.group(1)), _LONGEST_AGE // unit) * unit
 
 
 def filtered_runs(connection: DuckDBPyConnection, wanted: RunFilter) -> list[RunFacts]:

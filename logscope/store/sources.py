@@ -36,8 +36,9 @@ class Source:
         return self.given and not self.path.endswith(".context.json")
 
     @property
-    def is_stdin(self) -> bool:
-        return self.path == STDIN
+    def is_stream(self) -> bool:
+        """True for what can be read only once: standard input, a pipe (``<(zcat old.gz)``), a device."""
+        return self.path == STDIN or not Path(self.path).is_file()
 
 
 def find_sources(words: Sequence[str | Path]) -> tuple[list[Source], list[tuple[str, SourceError]]]:
