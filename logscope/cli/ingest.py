@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's, unused here: its threads spin, 20 ms
     from logscope.store import Store
     from logscope.store.surroundings import given_files
+    from logscope.tui.headline import keep_headline
 
     given = given_files(options.config, options.env_file)
     store = Store.open(store_path(options))
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     finally:
         if shown:
             shown.clear()
+    keep_headline(store_path(options), report)
     write(_as_json(report) if options.format == "json" else _as_text(report, options))
     for failed in report.failed:
         note(options, f"logscope: {harmless(failed.message)}" + (f" ({failed.hint})" if failed.hint else ""))

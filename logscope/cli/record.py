@@ -76,8 +76,10 @@ def _ingest(log: Path, store: Path, is_verbose: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         from logscope.store import Store  # duckdb costs 0.1 s, and the launch has ended by now
+        from logscope.tui.headline import keep_headline
 
         report = Store.open(store).ingest([str(log)])
+        keep_headline(store, report)
     except KeyboardInterrupt:
         complain(f"{log} not taken into the store: interrupted; 'logscope ingest {log}' does it")
     except (LogScopeError, OSError) as error:

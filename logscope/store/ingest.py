@@ -16,6 +16,7 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.changes import run_changes
 from logscope.store.connection import Database, run_transaction
+from logscope.store.headline import Headline, newest_failure
 from logscope.store.identity import run_id
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
 from logscope.store.leftovers import remove_leftovers
@@ -88,6 +89,7 @@ class Ingest:
         self._retries: dict[int, int] = {}
         self._waiting_since = 0.0
         self._done: dict[int, IngestedPath] = {}
+        self._newest_failure: Headline | None = None
 
     def run(self, words: Sequence[str | Path]) -> IngestReport:
         """Takes in everything that the words name. Only trouble with the store itself is raised."""
@@ -111,7 +113,8 @@ class Ingest:
             IngestedPath(word, IngestStatus.FAILED, message=error.message, hint=error.hint)
             for word, error in wrong
         )
-        return IngestReport((*unfound, *(self._done[number] for number in sorted(self._done))))
+        done = (self._done[number] for number in sorted(self._done))
+        return IngestReport((*unfound, *done), self._newest_failure)
 
     def _take_all(self, sources: Sequence[Source]) -> None:
         for number, source in enumerate(sources):
@@ -256,6 +259,8 @@ class Ingest:
                     connection.execute(f"SET memory_limit = '{_WRITER_MEMORY}MB'")
                 if not self._write(connection, group):
                     stale = [each for each in group if not self._write(connection, [each])]
+                if self._database.path is not None:
+                    self._newest_failure = newest_failure(connection)
         finally:
             for waiting in group:
                 waiting.log.rows.discard()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from logscope.store.records import RunId
 from parsers.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from logscope.store.headline import Headline
 
 
 class IngestStatus(StrEnum):
@@ -49,6 +53,8 @@ class IngestReport:
     """The outcome of one ingest, in the order of the inputs."""
 
     paths: tuple[IngestedPath, ...]
+    newest_failure: Headline | None = None
+    """How the newest failed run of the whole store ended; None when nothing was written or none failed."""
 
     @property
     def runs(self) -> tuple[RunId, ...]:

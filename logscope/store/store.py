@@ -25,6 +25,7 @@ from logscope.store.records import (
 from parsers.records import Json
 
 if TYPE_CHECKING:
+    from logscope.store.headline import Headline
     from logscope.store.ingest import Progress
     from logscope.store.ingest_report import IngestReport
     from logscope.store.overview import TableNote
@@ -136,6 +137,14 @@ class Store:
         with self._database.reading() as connection:
             salt = connection.execute("SELECT value FROM meta WHERE key = 'salt'").fetchone()
         return replace(stored, context=masked_context(context, bytes.fromhex(salt[0]) if salt else b""))
+
+    def headline(self, reference: str) -> Headline:
+        """How the run that `reference` names ended; a tenth of `load`. Raises RunNotFound."""
+        from logscope.store.headline import headline_of
+        from logscope.store.references import find_run
+
+        with self._database.reading() as connection:
+            return headline_of(connection, find_run(connection, reference))
 
     def facts(self) -> Sequence[RunFacts]:
         """Every run, newest first."""

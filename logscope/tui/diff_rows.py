@@ -9,7 +9,8 @@ from logscope.explain.records import Cause, Explanation, Remedy
 from logscope.report import outline
 from logscope.report.cause_text import history_lines
 from logscope.store.records import StoredRun
-from logscope.tui.harmless import clip_middle, fit, harmless
+from logscope.tui.harmless import fit
+from logscope.tui.headline import root_row, side_line
 from logscope.tui.rows import Place, Row, Sign, Tone
 from parsers.lazy_dataclass import dataclass
 
@@ -35,7 +36,8 @@ class DiffView:
 def diff_rows(explanation: Explanation, view: DiffView) -> list[Row]:
     """All rows of the screen."""
     diff = explanation.diff
-    rows = [*_root(diff), *_causes(explanation)]
+    root = root_row(diff.bad.path, diff.bad.run.root_error, diff.bad.run.reason)
+    rows = [_heading("Root error"), root, *_causes(explanation)]
     for section in outline.sections(diff):
         rows += _section(section, diff, view)
     return [*rows, *_same(diff, view)]
@@ -45,37 +47,11 @@ def side_title(run: StoredRun | None, side: str, width: int) -> str:
     """``good: s02.log 0.5.23 ready`` in at most `width` columns; the name of the log is cut in its middle."""
     if run is None:
         return f"{side}: none"
-    rest = f"{run.sglang_version or '?'} {run.run.outcome}"
-    name = run.path.rsplit("/", 1)[-1]
-    return f"{side}: {clip_middle(harmless(name), max(12, width - len(side) - len(rest) - 3))} {rest}"
+    return side_line(side, run.path, run.sglang_version, run.run.outcome, width)
 
 
 def _heading(title: str, note: str = "") -> Row:
     return Row(f"{title}  {note}".rstrip(), tone=Tone.HEADING, key=f"heading:{title}")
-
-
-def _root(diff: RunDiff) -> Iterator[Row]:
-    root = diff.bad.run.root_error
-    yield _heading("Root error")
-    if root is None:
-        yield Row(f"none: {diff.bad.run.reason}", Sign.UNKNOWN, Tone.MUTED, "root")
-        return
-    text = f"{root.type}: {root.message}"
-    frames = tuple(f"  {frame.file}:{frame.line} {frame.function}" for frame in root.traceback[-8:])
-    more = ("", "Traceback, innermost last:", *frames) if frames else ()
-    ranks = f"  [{', '.join(root.ranks)}]" if root.ranks else ""
-    place = Place("bad", diff.bad.path, root.line, root.excerpt)
-    yield Row(
-        text + ranks,
-        Sign.ERROR,
-        Tone.BAD,
-        "root",
-        (place,),
-        (text, "", root.reason),
-        more,
-        text,
-        is_difference=True,
-    )
 
 
 def _causes(explanation: Explanation) -> Iterator[Row]:

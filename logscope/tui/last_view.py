@@ -31,6 +31,18 @@ class View:
     """Key of the row under the cursor."""
 
 
+def store_stamp(store: Path) -> list[str]:
+    """What must be the same for something kept of a store to be shown: the program and the store's file."""
+    facts: list[object] = [__version__]
+    for path in (store, store.with_name(store.name + ".wal")):
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        facts += [found.st_ino, found.st_size, found.st_mtime_ns]
+    return [str(fact) for fact in facts]
+
+
 class LastViews:
     """The last view of each screen of one store."""
 
@@ -41,14 +53,7 @@ class LastViews:
 
     def stamp(self, *choices: object) -> str:
         """What must be the same for a view to be shown again: taken before the store is asked."""
-        facts: list[object] = [__version__, *choices]
-        for path in (self._store, self._store.with_name(self._store.name + ".wal")):
-            try:
-                found = path.stat()
-            except OSError:
-                continue
-            facts += [found.st_ino, found.st_size, found.st_mtime_ns]
-        return json.dumps([str(fact) for fact in facts])
+        return json.dumps([*store_stamp(self._store), *(str(choice) for choice in choices)])
 
     def get(self, name: str, stamp: str) -> View | None:
         """The view kept under this stamp; None when there is none."""

@@ -108,6 +108,8 @@ class Page(Screen[None]):
         self._filter_timer: Timer | None = None
         self._status = self._status_kind = ""
         self._says_reading = False
+        self._in_trouble = ""
+        """Group of the question whose trouble the status line tells: only its own answer takes it away."""
 
     def compose(self) -> ComposeResult:
         self._set_size_classes(self.app.size.width, self.app.size.height)
@@ -184,11 +186,12 @@ class Page(Screen[None]):
                 trouble = error
 
                 def ended() -> None:
+                    self._in_trouble = group
                     self.trouble(trouble)
             else:
 
                 def ended() -> None:
-                    if self._status_kind == "bad":
+                    if self._status_kind == "bad" and self._in_trouble == group:
                         self.status("")
                     then(value)
 

@@ -22,6 +22,7 @@ from parsers.lazy_dataclass import dataclass
 if TYPE_CHECKING:  # the records cost as much as the first paint; every question imports what it needs
     from logscope.explain.records import Explanation
     from logscope.store import Store
+    from logscope.store.headline import Headline
     from logscope.store.queries import Started
     from logscope.store.records import ErrorHistory, RunFacts, RunId, Series, StoredRun
     from logscope.tui.throughput_view import ThroughputView
@@ -96,8 +97,13 @@ class Service:
         from logscope.explain import explain
 
         store = self._store()
-        failing = store.load(bad)
-        return explain(compare(store, failing, store.load(good) if good else None), store)
+        with store.reading():  # opening it costs more than each of the questions
+            failing = store.load(bad)
+            return explain(compare(store, failing, store.load(good) if good else None), store)
+
+    def headline(self, bad: str) -> Headline:
+        """How `bad` ended, for as long as it is not explained."""
+        return self._store().headline(bad)
 
     def errors(self) -> Sequence[ErrorHistory]:
         """Every error and warning over all runs."""

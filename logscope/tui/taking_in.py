@@ -119,6 +119,7 @@ def take_in(store: Path, paths: Sequence[str], say: Callable[[dict[str, Any]], N
     """Takes the paths in here, in this process; `say` hears number, count, name and done."""
     from logscope.store import Store
     from logscope.store.ingest_report import IngestStatus
+    from logscope.tui.headline import keep_headline
 
     at: dict[str, Any] = {"number": 0, "count": 0, "name": "", "done": 0}
     sizes: dict[str, int] = {}
@@ -139,6 +140,7 @@ def take_in(store: Path, paths: Sequence[str], say: Callable[[dict[str, Any]], N
             say(at)
 
     report = Store.open(store).ingest(list(paths), progress=begin, on_bytes=advance)
+    keep_headline(store, report)
     known = (IngestStatus.KNOWN, IngestStatus.SKIPPED, IngestStatus.FAILED)
     return TakenIn(
         report.runs,

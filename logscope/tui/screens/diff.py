@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -11,6 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from logscope.errors import LogScopeError, RunNotFound
+from logscope.tui.headline import (
+    NOT_WORKED_OUT,
+    WORKING,
+    headline_rows,
+    is_headline,
+    kept_headline,
+    side_line,
+    without_causes,
+)
 from logscope.tui.page import Job, Page
 from logscope.tui.rows import Row
 from logscope.tui.widgets.evidence import EvidencePane
@@ -19,6 +29,7 @@ from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from logscope.explain.records import Explanation
+    from logscope.store.headline import Headline
 
 NEWEST_FAILED = "last-failed"
 EMPTY = (
@@ -26,6 +37,10 @@ EMPTY = (
     "or record a launch with logscope record -- COMMAND"
 )
 TAKING_IN = "the logs are taken in; the newest failed run comes here by itself (1 shows all runs, esc stops)"
+
+
+PAINTED_WITHIN = 0.3
+"""Seconds that the worker waits for what it found to be painted."""
 
 
 class DiffPage(Page):
@@ -70,6 +85,8 @@ class DiffPage(Page):
         super().on_mount()
         self.query_one(LineList).focus()
         self.show_last(self._stamp())
+        if self.bad == NEWEST_FAILED and not self.query_one(LineList).total:
+            self._show_headline(kept_headline(self.scope.service.path))
         self.call_after_refresh(self.reload)
 
     def _stamp(self) -> str:
@@ -81,7 +98,12 @@ class DiffPage(Page):
             self.query_one(LineList).placeholder = TAKING_IN if self.scope.intake.is_busy else EMPTY
             return
 
+        rows = self.query_one(LineList).rows
+        needs_headline = not rows or is_headline(rows)
+
         def work(cancelled: Job) -> Explanation:
+            if needs_headline:
+                self._send_headline(bad)
             from logscope.tui import diff_rows  # noqa: F401 - reading it takes long enough to be seen
 
             return self.scope.service.explanation(bad, good)
@@ -100,7 +122,42 @@ class DiffPage(Page):
             else:
                 self.scope.show_runs("no run of the store failed: these are all runs")
             return
+        self._give_up_causes()
         super().trouble(error)
+
+    def _stop(self, *groups: str) -> bool:
+        if not groups:
+            self._give_up_causes()
+        return super()._stop(*groups)
+
+    def _give_up_causes(self) -> None:
+        """Where only the headline stands, it does not promise more any longer."""
+        listing = self.query(LineList)
+        if listing and is_headline(listing.first().rows):
+            listing.first().show(without_causes(listing.first().rows))
+            self.query_one("#baseline", Line).say("baseline: " + NOT_WORKED_OUT)
+
+    def _send_headline(self, bad: str) -> None:
+        """In the worker: what failed is painted before the dear question of why is begun."""
+        headline, is_painted = self.scope.service.headline(bad), Event()
+
+        def show() -> None:
+            if self.is_attached and self.explanation is None:
+                self._show_headline(headline)
+            self.call_after_refresh(is_painted.set)
+
+        self.app.call_later(show)
+        is_painted.wait(PAINTED_WITHIN)
+
+    def _show_headline(self, headline: Headline | None) -> None:
+        if headline is None:
+            return
+        self.top(side_line("bad", headline.path, headline.sglang_version, headline.outcome, self.size.width))
+        self.query_one("#verdict", Line).say(f"{headline.outcome}: {headline.reason}")
+        self.query_one("#baseline", Line).say("baseline: " + WORKING)
+        listing = self.query_one(LineList)
+        listing.show(headline_rows(headline))
+        listing.select("root")
 
     def _show(self, explanation: Explanation) -> None:
         from logscope.tui.diff_rows import side_title
@@ -113,7 +170,7 @@ class DiffPage(Page):
         self.query_one("#verdict", Line).say(explanation.verdict)
         self.query_one("#baseline", Line).say(f"baseline: {diff.baseline.reason}")
         listing = self.query_one(LineList)
-        if not listing.total:
+        if not listing.total or is_headline(listing.rows):
             self._fill()
             first = next((row.key for row in listing.rows if row.key.startswith("cause:")), "root")
             listing.select(first)
