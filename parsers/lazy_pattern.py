@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 if TYPE_CHECKING:
     import re
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import regex
 
 
-def lazy_pattern(text: str, flags: int = 0) -> regex.Pattern[str]:
-    """As `regex.compile`, later."""
-    return cast("regex.Pattern[str]", LazyPattern(text, flags, "regex"))
+def lazy_pattern(text: AnyStr, flags: int = 0) -> regex.Pattern[AnyStr]:
+    """As `regex.compile`, later; the pattern of bytes where the text is bytes."""
+    return cast("regex.Pattern[AnyStr]", LazyPattern(text, flags, "regex"))
 
 
 def lazy_re(text: str, flags: int = 0) -> re.Pattern[str]:
@@ -28,7 +28,7 @@ class LazyPattern:
         "engine", "findall", "finditer", "flags", "fullmatch", "match", "pattern", "search", "split", "sub",
     )  # fmt: skip
 
-    def __init__(self, text: str, flags: int, engine: str) -> None:
+    def __init__(self, text: str | bytes, flags: int, engine: str) -> None:
         self.pattern, self.flags, self.engine = text, flags, engine
 
     def __getattr__(self, name: str) -> Any:
@@ -39,5 +39,5 @@ class LazyPattern:
             setattr(self, method, getattr(made, method))
         return getattr(self, name)
 
-    def __reduce__(self) -> tuple[type[LazyPattern], tuple[str, int, str]]:
+    def __reduce__(self) -> tuple[type[LazyPattern], tuple[str | bytes, int, str]]:
         return LazyPattern, (self.pattern, self.flags, self.engine)

@@ -6,13 +6,23 @@ either of them failing, it is of the next launch, whose begin left no other sign
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 
-import regex
+from parsers.lazy_pattern import lazy_pattern
 
 MOST_LINES = 24
 _HEADER = b"Traceback (most recent call last):"
+_OUTERMOST = lazy_pattern(rb"in (?:<module>|_run_module_as_main|_run_module_code)\s*\Z")
+_CHILD = lazy_pattern(rb"in spawn_main|in _fixup_main|multiprocessing[/\\]")
+_ENTRY = lazy_pattern(
+    rb'(?:sglang[/\\](?:launch_server|cli[/\\]\w+|__main__)\.py|bin[/\\]sglang)", line \d+, in <module>'
+)
+_IMPORTS = lazy_pattern(rb"(?:\A|\s)(?:from [\w.]+ import |import \w)")
+_READS_ARGUMENTS = lazy_pattern(
+    rb'server_args\.py", line \d+, in (?:prepare_server_args|from_cli_args|__post_init__|resolve_once)\s*\Z'
+)
+"""Frames that every launch leaves before it prints its arguments."""
+_GOES_ON = lazy_pattern(rb'  File "|(?<! ) {3,}+\S')
 
 
 @dataclass(slots=True)
@@ -28,54 +38,18 @@ class HeldLines:
         self.lines.append((number, raw, keep_rows))
         if len(self.lines) == 1:
             return None
-        if len(self.lines) == 2 and _outermost().search(raw) is None:
+        if len(self.lines) == 2 and _OUTERMOST.search(raw) is None:
             return False
-        if _child().search(raw) or len(self.lines) > MOST_LINES:
+        if _CHILD.search(raw) or len(self.lines) > MOST_LINES:
             return False
-        if _reads_arguments().search(raw):
+        if _READS_ARGUMENTS.search(raw):
             return True
-        if self.is_at_entry and _imports().search(raw):
+        if self.is_at_entry and _IMPORTS.search(raw):
             return True
-        self.is_at_entry = _entry().search(raw) is not None
-        return None if _goes_on().search(raw) else False
+        self.is_at_entry = _ENTRY.search(raw) is not None
+        return None if _GOES_ON.search(raw) else False
 
 
 def may_be_traceback(raw: bytes) -> bool:
     """True for the header of a traceback that nothing introduces."""
     return raw.rstrip().endswith(_HEADER) and len(raw) < 200 and b"exception" not in raw
-
-
-@functools.cache
-def _outermost() -> regex.Pattern[bytes]:
-    return regex.compile(rb"in (?:<module>|_run_module_as_main|_run_module_code)\s*\Z")
-
-
-@functools.cache
-def _child() -> regex.Pattern[bytes]:
-    return regex.compile(rb"in spawn_main|in _fixup_main|multiprocessing[/\\]")
-
-
-@functools.cache
-def _entry() -> regex.Pattern[bytes]:
-    return regex.compile(
-        rb'(?:sglang[/\\](?:launch_server|cli[/\\]\w+|__main__)\.py|bin[/\\]sglang)", line \d+, in <module>'
-    )
-
-
-@functools.cache
-def _imports() -> regex.Pattern[bytes]:
-    return regex.compile(rb"(?:\A|\s)(?:from [\w.]+ import |import \w)")
-
-
-@functools.cache
-def _reads_arguments() -> regex.Pattern[bytes]:
-    """Frames that every launch leaves before it prints its arguments."""
-    return regex.compile(
-        rb'server_args\.py", line \d+, in '
-        rb"(?:prepare_server_args|from_cli_args|__post_init__|resolve_once)\s*\Z"
-    )
-
-
-@functools.cache
-def _goes_on() -> regex.Pattern[bytes]:
-    return regex.compile(rb'  File "|(?<! ) {3,}+\S')

@@ -6,17 +6,28 @@ all stand behind one and the same shape of text, and the lines between them too,
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
 
 import regex
+
+from parsers.lazy_pattern import lazy_pattern
 
 LONGEST = 80
 """Characters of a margin."""
 MIN_RECORDS = 3
 SHARE = 0.8
 """Of the records, and of all lines, that must stand behind the margin."""
+
+_LEVELS = r"(?i:trace|debug|info|notice|default|warning|warn|error|critical|fatal|stdout|stderr)"
+_VARYING = lazy_pattern(rf"\d+|\b{_LEVELS}\b")
+_RECORD = lazy_pattern(
+    rf"\A([^\n]{{0,{LONGEST}}}?)"
+    r"(?:\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
+    r"|\[(?:DP|PP|TP|EP)\d{1,4}(?: [A-Z_]{2,8}\d{1,4}){0,5}\] "
+    r"|\[gpu(?:_id)?=\d|INFO:     |Traceback \(most recent call last\):$)"
+)
+"""A record of SGLang and the text in front of it."""
 
 
 def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
@@ -25,7 +36,7 @@ def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
     indent = _common_indent(filled)
     if indent:
         return regex.compile(f"{indent}|\\s*+\\Z")
-    fronts = [match[1] for match in map(_record().search, filled) if match is not None]
+    fronts = [match[1] for match in map(_RECORD.search, filled) if match is not None]
     shapes = Counter(map(_shape, filter(None, fronts)))
     if not shapes:
         return None
@@ -53,28 +64,7 @@ def _shape(front: str) -> str:
     core = front.rstrip(" ")
     if not core:
         return front
-    parts = (_level_pattern() if part[:1].isalpha() else r"\d++" for part in _varying().findall(core))
-    between = [regex.escape(part) for part in _varying().split(core)]
+    parts = (_LEVELS if part[:1].isalpha() else r"\d++" for part in _VARYING.findall(core))
+    between = [regex.escape(part) for part in _VARYING.split(core)]
     pattern = between[0] + "".join(part + rest for part, rest in zip(parts, between[1:], strict=True))
     return pattern + (r"(?: {1,4}|\Z)" if core != front else "")
-
-
-@functools.cache
-def _level_pattern() -> str:
-    return r"(?i:trace|debug|info|notice|default|warning|warn|error|critical|fatal|stdout|stderr)"
-
-
-@functools.cache
-def _varying() -> regex.Pattern[str]:
-    return regex.compile(rf"\d+|\b{_level_pattern()}\b")
-
-
-@functools.cache
-def _record() -> regex.Pattern[str]:
-    """A record of SGLang and the text in front of it."""
-    return regex.compile(
-        rf"\A([^\n]{{0,{LONGEST}}}?)"
-        r"(?:\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:\.\d{3})?(?: [A-Z][A-Z0-9_ ]{0,60})?\] "
-        r"|\[(?:DP|PP|TP|EP)\d{1,4}(?: [A-Z_]{2,8}\d{1,4}){0,5}\] "
-        r"|\[gpu(?:_id)?=\d|INFO:     |Traceback \(most recent call last\):$)"
-    )

@@ -6,15 +6,17 @@ of a line (behind a bar or another process's output) becomes a piece of its own.
 
 from __future__ import annotations
 
-import functools
-
-import regex
-
 from parsers.heads import DECORATION, Bar, find_bar, may_be_glued, split_glued
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_pattern
 
 MAX_PIECES = 20_000
 """Pieces of one physical line that are looked at; a file of one line with only bars has more."""
+
+_ANSI = lazy_pattern(
+    r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)"
+)
+_BARE_COLOUR = lazy_pattern(r"(?:\^\[)?\[(?:0|[1-9]\d?(?:;\d{1,3}){0,4})m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,10 @@ def decode_line(raw: bytes) -> str:
 def without_colours(text: str) -> str:
     """The text without colour codes, also such as became text when a log was pasted."""
     if "\x1b" in text:
-        text = _ansi().sub("", text)
+        text = _ANSI.sub("", text)
     elif "[0m" in text and "\\u001b[" not in text:
         # colours of a pasted log whose escape characters are lost, or were shown as ^[; JSON keeps its own
-        text = _bare_colour().sub("", text)
+        text = _BARE_COLOUR.sub("", text)
     return text
 
 
@@ -85,15 +87,3 @@ def _texts(text: str) -> list[Piece]:
     if len(parts) > 1 and not parts[0].strip(DECORATION):
         del parts[0]
     return [Piece(part, None, place < len(parts) - 1) for place, part in enumerate(parts)]
-
-
-@functools.cache
-def _ansi() -> regex.Pattern[str]:
-    return regex.compile(
-        r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)"
-    )
-
-
-@functools.cache
-def _bare_colour() -> regex.Pattern[str]:
-    return regex.compile(r"(?:\^\[)?\[(?:0|[1-9]\d?(?:;\d{1,3}){0,4})m")

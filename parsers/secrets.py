@@ -5,10 +5,13 @@ The mask keeps a salted hash of four digits, so that a changed value is seen as 
 
 from __future__ import annotations
 
-import functools
 import hashlib
+from typing import TYPE_CHECKING
 
-import regex
+from parsers.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    import regex
 
 TRIGGERS: tuple[bytes, ...] = (
     b"api_key", b"api-key", b"API_KEY", b"API-KEY", b"apikey", b"APIKEY", b"hf_", b"TOKEN", b"hf_token",
@@ -59,6 +62,31 @@ HARMLESS: tuple[str, ...] = (
     "the password: optional, Bearer authentication",
 )
 """Lines in which nothing may be masked."""
+_PLACEHOLDER = lazy_pattern(
+    r"\A(?:\$\{?[A-Z_][A-Z0-9_]*\}?|<.*|\.\.+|(?:[A-Z]+_)*(?:KEY|TOKEN|PASSWORD|SECRET)|Optional\[.*"
+    r"|optional|required|missing|invalid|authentication|credentials)[,.;:]?\Z"
+)
+"""What stands in a usage text, a script or a declaration instead of a secret."""
+_NAMES = (
+    r"(?:(?i:api[_-]?key)|HF_TOKEN|hf_token|FACE_HUB_TOKEN|GITHUB_TOKEN"
+    r"|(?:auth|access|bearer|secret|refresh)[_-]token"
+    r"|(?:AUTH|ACCESS|BEARER|SECRET|API|WANDB|MODELSCOPE|CI_JOB)_TOKEN"
+    r"|password|PASSWORD|passwd|(?:SECRET|secret)(?:[_-](?:ACCESS[_-]KEY|access[_-]key|KEY|key))?"
+    r"|ACCESS_KEY(?:_ID)?|access_key)"
+)
+_VALUE = r"""['"]?(?P<secret>[^\s'",;&)\]}]{1,500})"""
+_SECRET = lazy_pattern(
+    rf"""{_NAMES}['"]?\s?[=:]\s?{_VALUE}"""
+    rf"""|--(?:[a-z]{{1,20}}-){{0,4}}{_NAMES}(?:[= ]|['"], ?){_VALUE}"""
+    r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?"""
+    r"""(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
+    r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""
+    r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/'"]{1,200})@"""
+    r"""|[?&](?:[Tt]oken|key|sig|[Ss]ignature|X-Amz-S(?:ignature|ecurity-Token))=(?P<secret>[^\s'"&#)\]}>]{1,4000})"""
+    r"""|(?<![A-Za-z0-9_])(?P<secret>hf_[A-Za-z0-9]{16,100}|sk-[A-Za-z0-9_-]{16,200}|ghp_[A-Za-z0-9]{20,80}"""
+    r"""|github_pat_[A-Za-z0-9_]{20,120}|glpat-[\w-]{16,60}|xoxb-[\w-]{16,100}|AKIA[A-Z0-9]{16})"""
+    r"""(?![A-Za-z0-9])"""
+)
 
 
 def may_hold_secret(raw: bytes) -> bool:
@@ -99,7 +127,7 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """The text with each secret replaced by ``***`` and four digits of its salted hash."""
-        return _pattern().sub(self._replace, text)
+        return _SECRET.sub(self._replace, text)
 
     def mask_again(self, text: str, masked_before: str) -> str:
         """Mask a whole text whose begin was masked and counted already."""
@@ -110,7 +138,7 @@ class Masker:
 
     def _replace(self, match: regex.Match[str]) -> str:
         secret = match["secret"]
-        if secret.startswith("***") or secret in _NO_SECRETS or _placeholder().match(secret):
+        if secret.startswith("***") or secret in _NO_SECRETS or _PLACEHOLDER.match(secret):
             return match[0]
         self.masked += 1
         start = match.start("secret") - match.start()
@@ -125,36 +153,3 @@ class Masker:
 _NO_SECRETS = frozenset(
     {"None", "null", "True", "False", "true", "false", "EMPTY", "str", "Optional", "your"}
 )
-
-
-@functools.cache
-def _placeholder() -> regex.Pattern[str]:
-    """What stands in a usage text, a script or a declaration instead of a secret."""
-    return regex.compile(
-        r"\A(?:\$\{?[A-Z_][A-Z0-9_]*\}?|<.*|\.\.+|(?:[A-Z]+_)*(?:KEY|TOKEN|PASSWORD|SECRET)|Optional\[.*"
-        r"|optional|required|missing|invalid|authentication|credentials)[,.;:]?\Z"
-    )
-
-
-@functools.cache
-def _pattern() -> regex.Pattern[str]:
-    names = (
-        r"(?:(?i:api[_-]?key)|HF_TOKEN|hf_token|FACE_HUB_TOKEN|GITHUB_TOKEN"
-        r"|(?:auth|access|bearer|secret|refresh)[_-]token"
-        r"|(?:AUTH|ACCESS|BEARER|SECRET|API|WANDB|MODELSCOPE|CI_JOB)_TOKEN"
-        r"|password|PASSWORD|passwd|(?:SECRET|secret)(?:[_-](?:ACCESS[_-]KEY|access[_-]key|KEY|key))?"
-        r"|ACCESS_KEY(?:_ID)?|access_key)"
-    )
-    value = r"""['"]?(?P<secret>[^\s'",;&)\]}]{1,500})"""
-    return regex.compile(
-        rf"""{names}['"]?\s?[=:]\s?{value}"""
-        rf"""|--(?:[a-z]{{1,20}}-){{0,4}}{names}(?:[= ]|['"], ?){value}"""
-        r"""|(?:[Aa]uthorization|AUTHORIZATION)['"]?\s?[:=]\s?['"]?"""
-        r"""(?:(?:Bearer|Basic|Token|bearer|basic) )?(?P<secret>[^\s'",)}]{3,4000})"""
-        r"""|\b[Bb]earer (?P<secret>[A-Za-z0-9._~+/-]{8,4000}=*)"""
-        r"""|://[^\s/:@'"]{0,100}:(?P<secret>[^\s/'"]{1,200})@"""
-        r"""|[?&](?:[Tt]oken|key|sig|[Ss]ignature|X-Amz-S(?:ignature|ecurity-Token))=(?P<secret>[^\s'"&#)\]}>]{1,4000})"""
-        r"""|(?<![A-Za-z0-9_])(?P<secret>hf_[A-Za-z0-9]{16,100}|sk-[A-Za-z0-9_-]{16,200}|ghp_[A-Za-z0-9]{20,80}"""
-        r"""|github_pat_[A-Za-z0-9_]{20,120}|glpat-[\w-]{16,60}|xoxb-[\w-]{16,100}|AKIA[A-Z0-9]{16})"""
-        r"""(?![A-Za-z0-9])"""
-    )

@@ -121,9 +121,9 @@ REPEATED = (
 def test_all_patterns_of_the_reader_are_looked_at() -> None:
     assert len(PATTERNS) > 250
     assert {
-        "parsers.secrets._pattern",
+        "parsers.secrets._SECRET",
         "parsers.heads._bar",
-        "parsers.lookahead._goes_on",
+        "parsers.lookahead._GOES_ON",
         "parsers.failures._NEXT_LINE rust-panic",
         "parsers.fingerprint._MASKS",
         "parsers.tracebacks._HEADER_END",

@@ -25,6 +25,13 @@ def test_every_method_answers_as_that_of_the_compiled_pattern() -> None:
     assert late.pattern == made.pattern
 
 
+def test_a_pattern_of_bytes_looks_into_bytes() -> None:
+    late = lazy_pattern(rb"\d+")
+
+    assert late.findall(b"a1 b22") == [b"1", b"22"]
+    assert pickle.loads(pickle.dumps(late)).search(b"a7")[0] == b"7"
+
+
 def test_a_pattern_can_be_pickled_before_and_after_its_first_use() -> None:
     late = lazy_pattern("b+", regex.I)
 
