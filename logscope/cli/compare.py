@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from logscope.cli.common import add_format, count, write
+from logscope.cli.common import add_format, count, note, write
 from logscope.exit_codes import ExitCode
 
 DESCRIPTION = "Several runs side by side: one column a run, only the rows in which they differ."
@@ -38,7 +38,10 @@ def run(options: argparse.Namespace) -> int:
     from logscope.cli.inputs import all_runs
     from logscope.report.compare_table import compare_table, table_json, table_markdown, table_text
 
-    runs = all_runs(options, options.runs)
+    named = all_runs(options, options.runs)
+    runs = list({stored.run_id: stored for stored in named}.values())
+    if len(runs) < len(named):
+        note(options, "logscope: a run that is named twice stands in the table once")
     table = compare_table(runs)
     if options.format == "json":
         write(table_json(table, runs))

@@ -73,7 +73,7 @@ def all_runs(options: argparse.Namespace, words: Sequence[str]) -> list[StoredRu
     runs: list[StoredRun] = []
     for number, word in enumerate(words, start=1):
         if is_log(word):
-            store = Store.in_memory()
+            store = Store.in_memory(beside=store_path(options))
             found = _take(store, word, options, is_last=number == len(words))
             runs += [store.load(run_id) for run_id in found]
         else:
@@ -127,7 +127,7 @@ def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
             raise UsageError("--in looks for the good run in a folder", "leave out GOOD or --in")
         if not is_log(bad):
             raise UsageError(f"{bad}: no such log", "with --in, BAD is a log's path")
-        store = Store.in_memory()
+        store = Store.in_memory(beside=store_path(options))
         _take(store, str(folder), options, is_last=False)
         return store
     words = [bad] if good is None else [good, bad]
@@ -138,7 +138,7 @@ def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
     if len(names) == len(words):
         return disk
     if good is not None and all(map(is_log, words)):
-        return Store.in_memory()
+        return Store.in_memory(beside=store_path(options))
     return Store.copy_in_memory(store_path(options)) if disk.exists() else Store.in_memory()
 
 

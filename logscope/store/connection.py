@@ -48,6 +48,10 @@ class Database:
         self.memory: dict[tuple[str, ...], Any] = {}
         """Answers that hold while the connection is open: nobody else writes meanwhile."""
         self._turn = _turn_of(path)
+        self.beside: Database | None = None
+        """For a store in memory: the one on disk, whose ids the logs have."""
+        self.is_copy = False
+        """This store in memory began as a copy of the one beside it."""
 
     def exists(self) -> bool:
         """True when there is something to read."""
@@ -104,6 +108,15 @@ class Database:
                 self._translate(error)
             finally:
                 connection.close()
+
+    def beginnings_at(self, size: int, crc32: int) -> list[str]:
+        """Ids of the logs whose first `size` bytes of text end a line and have this CRC."""
+        with self.reading() as connection:
+            rows = connection.execute(
+                "SELECT log_id FROM beginnings WHERE size = ? AND crc32 = ?", [size, crc32]
+            ).fetchall()
+        own = [str(row[0]) for row in rows]
+        return own + self.beside.beginnings_at(size, crc32) if self.is_copy and self.beside else own
 
     def close(self) -> None:
         """Lets go of a store in memory; a file is never held between calls."""

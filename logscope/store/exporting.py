@@ -14,7 +14,12 @@ from logscope.store.references import find_run
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-KEPT_BACK = ("meta", "reader_states", *(table for table in BATCH_TABLES if table != "throughput_buckets"))
+KEPT_BACK = (
+    "meta",
+    "reader_states",
+    "beginnings",
+    *(table for table in BATCH_TABLES if table != "throughput_buckets"),
+)
 """Inner workings, the salt, and what the views of _VIEWS put together."""
 _VIEWS = ("batches", "requests")
 

@@ -22,13 +22,14 @@ from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatu
 from logscope.store.leftovers import remove_leftovers
 from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
 from logscope.store.planning import Knowledge, Plan, content_of
-from logscope.store.reading import OnBytes, ReadLog, is_packed, read, stamp_of
+from logscope.store.reading import OnBytes, ReadLog, is_packed, read, stamp_of, with_kept_contexts
 from logscope.store.rebuild import stored_run
+from logscope.store.records import StoredRun
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
 from logscope.store.throughput import MOST_EXACT
 from parsers.lazy_dataclass import dataclass
-from parsers.records import PARSER_VERSION, Run
+from parsers.records import PARSER_VERSION
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -85,6 +86,7 @@ class Ingest:
         self._progress = progress
         self._folder = database.path.parent if database.path is not None else None
         self._knowledge: Knowledge
+        self._elder: Knowledge | None = None
         self._waiting: list[_Waiting] = []
         self._retries: dict[int, int] = {}
         self._waiting_since = 0.0
@@ -97,7 +99,8 @@ class Ingest:
         if self._folder is not None:
             remove_leftovers(self._folder)
         with self._database.writing(creates=True) as connection:  # fails early where it may not be written
-            self._knowledge = Knowledge(connection)
+            self._knowledge = Knowledge(connection, self._database.beginnings_at)
+        self._elder = self._knowledge_of_the_disk()
         try:
             if self._jobs > 1 and len(sources) > 1:
                 from logscope.store.read_ahead import ReadAhead  # loads multiprocessing
@@ -153,7 +156,7 @@ class Ingest:
 
     def _look_up(self) -> None:
         with self._database.reading() as connection:
-            self._knowledge = Knowledge(connection)
+            self._knowledge = Knowledge(connection, self._database.beginnings_at)
 
     def _take(self, number: int, source: Source) -> None:
         """Reads one input; what is read waits for the next group."""
@@ -174,13 +177,50 @@ class Ingest:
             log.rows.discard()
             self._note_known(number, source, plan)
             return
-        log_id = self._knowledge.id_for(log, plan.known)
+        log_id = self._id_for(source, log, plan)
+        log = self._with_kept_contexts(log, plan)
         if any(waiting.log_id == log_id for waiting in self._waiting):
             self._write_group()  # a log that grew between two of the paths
         if not self._waiting:
             self._waiting_since = time.monotonic()
         self._waiting.append(_Waiting(number, source, plan, log, log_id))
         self._knowledge.expect(source, log, log_id)
+
+    def _knowledge_of_the_disk(self) -> Knowledge | None:
+        """For a store in memory: what the one on disk knows, where that can be read at once."""
+        disk = self._database.beside
+        if disk is None or self._database.is_copy:
+            return None
+        try:
+            if not disk.exists():
+                return None
+            with disk.reading() as connection:
+                return Knowledge(connection, disk.beginnings_at)
+        except (LogScopeError, OSError):
+            return None  # a log alone can be shown without any store
+
+    def _elder_logs(self) -> Sequence[KnownLog]:
+        return () if self._elder is None else self._elder.logs
+
+    def _id_for(self, source: Source, log: ReadLog, plan: Plan) -> str:
+        """In memory, a log has the id that it has in the store on disk."""
+        elder = self._elder if plan.known is None else None
+        if elder is None:
+            return self._knowledge.id_for(log, plan.known)
+        known = elder.settled(
+            elder.plan(source, plan.stamp, plan.surroundings, False), source, log, False
+        ).known
+        return self._knowledge.id_for(log, known, elder)
+
+    def _with_kept_contexts(self, log: ReadLog, plan: Plan) -> ReadLog:
+        """A copy under another name, without a context file of its own, leaves the runs what they had."""
+        known = plan.known
+        if known is None or known.context_sha256 is None or plan.surroundings.sha256 is not None:
+            return log
+        with self._database.reading() as connection:
+            kept = _stored(connection, known.log_id)
+        contexts = {ordinal: run.context for ordinal, run in kept.items() if run.context is not None}
+        return with_kept_contexts(log, contexts, known.context_sha256)
 
     def _read_ahead(self, number: int, plan: Plan) -> ReadLog | None:
         """The log as another process read it, unless it proved to continue or repeat a known one."""
@@ -195,10 +235,10 @@ class Ingest:
     def _read(self, source: Source, plan: Plan) -> ReadLog:
         reader = None
         if plan.status is IngestStatus.GROWN and plan.known is not None and plan.keeps_context:
-            reader = None if self._reparse else self._kept_reader(plan.known)
+            reader = None if self._reparse or not plan.reads_on else self._kept_reader(plan.known)
         rows = BatchRows(self._folder, continues=reader is not None)
         start = content_of(plan.known) if plan.known is not None else None
-        watch = [known.size for known in plan.candidates]
+        watch = [known.text_size for known in (*plan.candidates, *self._elder_logs())]
         keep_state = self._database.path is not None and not is_packed(source)
         try:
             return read(
@@ -230,14 +270,16 @@ class Ingest:
         assert plan.known is not None
         self._write_group()  # the log may be one that waits
         log_id, stamp = plan.known.log_id, plan.stamp
+        lines = plan.known.lines if plan.lines is None else plan.lines
         if not self._knowledge.lies_at(source, stamp, log_id):
             with self._database.writing() as connection:
                 run_transaction(
                     connection,
-                    lambda: write_source(connection, source.path, stamp.size, stamp.mtime_ns, log_id),
+                    lambda: write_source(connection, source.path, stamp.size, stamp.mtime_ns, log_id, lines),
                 )
-            self._knowledge.expect_path(source, stamp, log_id)
-        self._done[number] = IngestedPath(source.word, IngestStatus.KNOWN, self._knowledge.runs_of(log_id))
+            self._knowledge.expect_path(source, stamp, log_id, lines)
+        runs = self._knowledge.runs_of(log_id, plan.lines)
+        self._done[number] = IngestedPath(source.word, IngestStatus.KNOWN, runs)
 
     def _is_due(self) -> bool:
         return bool(self._waiting) and (
@@ -280,7 +322,7 @@ class Ingest:
 
     def _write(self, connection: DuckDBPyConnection, group: Sequence[_Waiting]) -> bool:
         """Writes logs in one transaction; False when another process wrote one of them meanwhile."""
-        before: dict[str, dict[int, Run]] = {}
+        before: dict[str, dict[int, StoredRun]] = {}
 
         def work() -> None:
             for each in group:
@@ -303,12 +345,16 @@ class Ingest:
             self._note_written(each, before.get(each.log_id, {}))
         return True
 
-    def _note_written(self, waiting: _Waiting, before: Mapping[int, Run]) -> None:
+    def _note_written(self, waiting: _Waiting, before: Mapping[int, StoredRun]) -> None:
         runs = waiting.log.parsed.runs
         ids = tuple(run_id(waiting.log_id, run.ordinal) for run in runs)
-        self._knowledge.wrote(waiting.log_id, ids)
+        first_lines = (run.first_line for run in runs)
+        self._knowledge.wrote(waiting.log_id, tuple(zip(ids, first_lines, strict=True)))
         changes = (
-            text for run in runs if run.ordinal in before for text in run_changes(before[run.ordinal], run)
+            text
+            for run, context in zip(runs, waiting.log.contexts, strict=True)
+            if run.ordinal in before
+            for text in run_changes(before[run.ordinal], run, context)
         )
         self._done[waiting.number] = IngestedPath(
             waiting.source.word,
@@ -330,6 +376,6 @@ def _summary_memory(group: Sequence[_Waiting]) -> int:
     return _WRITER_MEMORY + 64 * min(lines, 2 * MOST_EXACT) // 1_000_000
 
 
-def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, Run]:
+def _stored(connection: DuckDBPyConnection, log_id: str) -> dict[int, StoredRun]:
     rows = connection.execute("SELECT ordinal, run_no FROM runs WHERE log_id = ?", [log_id]).fetchall()
-    return {ordinal: stored_run(connection, run_no).run for ordinal, run_no in rows}
+    return {ordinal: stored_run(connection, run_no) for ordinal, run_no in rows}

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from logscope.store import throughput
+from logscope.store.columns import TableRows
 from logscope.store.identity import run_id
 from logscope.store.marks import put_marks_back
 from logscope.store.reading import ReadLog
@@ -40,6 +41,10 @@ class KnownLog:
     tail_sha256: str
     parser_version: int
     context_sha256: str | None
+    text_size: int
+    text_crc32: int
+    encoding: str
+    lines: int
 
 
 class StaleKnowledge(Exception):
@@ -69,11 +74,12 @@ def write_logs(
     """
     zone = _zone(connection)
     tables = RunTables()
+    places = [_old_places(connection, each.log_id) for each in logs]
     rooms = [_make_room(connection, each) for each in logs]
     numbers_of = [numbers for numbers, _ in rooms]
     old_runs = [run_no for _, old in rooms for run_no in old]
-    for each, numbers in zip(logs, numbers_of, strict=True):
-        _add_runs(tables, each, numbers, _first_path(connection, each.log_id) or each.path, zone)
+    for each, numbers, old_places in zip(logs, numbers_of, places, strict=True):
+        _add_runs(tables, each, numbers, old_places, zone)
     _delete(connection, old_runs, with_batches=False)
     for numbers, each in zip(numbers_of, logs, strict=True):
         ids = {number: (run_no, str(run_id(each.log_id, number))) for number, run_no in numbers.items()}
@@ -88,8 +94,9 @@ def write_logs(
     for each in logs:
         _write_log_row(connection, each.log, each.log_id, each.known)
         if not each.log.source.is_stream:
-            stamp = each.log.stamp
-            write_source(connection, each.log.source.path, stamp.size, stamp.mtime_ns, each.log_id)
+            stamp, lines = each.log.stamp, each.log.parsed.lines
+            write_source(connection, each.log.source.path, stamp.size, stamp.mtime_ns, each.log_id, lines)
+    _write_beginnings(connection, logs)
 
 
 def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> tuple[dict[int, int], list[int]]:
@@ -115,21 +122,29 @@ def _make_room(connection: DuckDBPyConnection, each: LogToWrite) -> tuple[dict[i
 
 
 def write_source(
-    connection: DuckDBPyConnection, path: str, size: int | None, mtime_ns: int | None, log_id: str
+    connection: DuckDBPyConnection,
+    path: str,
+    size: int | None,
+    mtime_ns: int | None,
+    log_id: str,
+    lines: int,
 ) -> None:
-    """Notes that the log lies under this path; another log there before is no longer current."""
+    """Notes that the first `lines` of the log lie under this path; another log there before is no longer
+    current."""
     now = _now()
     connection.execute(
         "UPDATE sources SET is_current = false WHERE path = ? AND log_id <> ? AND is_current", [path, log_id]
     )
     seen = connection.execute(
-        "UPDATE sources SET file_size = ?, file_mtime_ns = ?, is_current = true, seen_at = ? "
+        "UPDATE sources SET file_size = ?, file_mtime_ns = ?, is_current = true, seen_at = ?, lines = ? "
         "WHERE path = ? AND log_id = ? RETURNING path",
-        [size, mtime_ns, now, path, log_id],
+        [size, mtime_ns, now, lines, path, log_id],
     ).fetchall()
     if not seen:
         connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, true, ?, ?)", [path, log_id, size, mtime_ns, now, now]
+            "INSERT INTO sources (path, log_id, file_size, file_mtime_ns, is_current, added_at, seen_at, "
+            "lines) VALUES (?, ?, ?, ?, true, ?, ?, ?)",
+            [path, log_id, size, mtime_ns, now, now, lines],
         )
 
 
@@ -138,7 +153,8 @@ def delete_runs(connection: DuckDBPyConnection, run_nos: Sequence[int]) -> None:
     _delete(connection, run_nos, with_batches=True)
     connection.execute("DELETE FROM logs WHERE log_id NOT IN (SELECT log_id FROM runs)")
     connection.execute("DELETE FROM sources WHERE log_id NOT IN (SELECT log_id FROM logs)")
-    connection.execute("DELETE FROM reader_states WHERE log_id NOT IN (SELECT log_id FROM logs)")
+    for table in ("reader_states", "beginnings"):
+        connection.execute(f"DELETE FROM {table} WHERE log_id NOT IN (SELECT log_id FROM logs)")
 
 
 def _must_be_as_known(connection: DuckDBPyConnection, log_id: str, known: KnownLog | None) -> None:
@@ -177,25 +193,33 @@ def _next_number(connection: DuckDBPyConnection) -> int:
 
 
 def _add_runs(
-    tables: RunTables, each: LogToWrite, numbers: Mapping[int, int], path: str, zone: timedelta
+    tables: RunTables,
+    each: LogToWrite,
+    numbers: Mapping[int, int],
+    old_places: Mapping[int, tuple[str, int]],
+    zone: timedelta,
 ) -> None:
     log = each.log
     for run, context in zip(log.parsed.runs, log.contexts, strict=True):
         own_zone = zone_of(run, context)
+        path, last_line = old_places.get(run.ordinal, (each.path, 0))
         place = Place(
             run_no=numbers[run.ordinal],
             run_id=run_id(each.log_id, run.ordinal),
             log_id=each.log_id,
-            path=path,
+            path=path if run.last_line <= last_line else each.path,  # an older file holds a part of it only
             fallback_time=log.stamp.time,
             zone=zone if own_zone is None else own_zone,
         )
         tables.add(run, context, place)
 
 
-def _first_path(connection: DuckDBPyConnection, log_id: str) -> str | None:
-    row = connection.execute("SELECT path FROM runs WHERE log_id = ? LIMIT 1", [log_id]).fetchone()
-    return None if row is None else str(row[0])
+def _old_places(connection: DuckDBPyConnection, log_id: str) -> dict[int, tuple[str, int]]:
+    """Ordinal -> path and last line of the log's runs as they stand in the store."""
+    rows = connection.execute(
+        "SELECT ordinal, path, last_line FROM runs WHERE log_id = ?", [log_id]
+    ).fetchall()
+    return {int(ordinal): (str(path), int(last_line)) for ordinal, path, last_line in rows}
 
 
 def _zone(connection: DuckDBPyConnection) -> timedelta:
@@ -213,29 +237,38 @@ def _zone(connection: DuckDBPyConnection) -> timedelta:
 def _write_log_row(connection: DuckDBPyConnection, log: ReadLog, log_id: str, known: KnownLog | None) -> None:
     content, parsed, now = log.content, log.parsed, _now()
     facts = [
-        content.key, content.size, parsed.lines, content.crc32, content.tail_sha256, parsed.encoding,
+        content.key, content.size, content.text_size, content.text_crc32, parsed.lines, content.crc32,
+        content.tail_sha256, parsed.encoding,
         parsed.newest_first, list(parsed.notes), PARSER_VERSION, log.context_sha256, now,
     ]  # fmt: skip
     if known is None:
         connection.execute(
-            "INSERT INTO logs (content_key, bytes_read, lines, crc32, tail_sha256, encoding, newest_first, "
-            "notes, "
-            "parser_version, context_sha256, updated_at, log_id, ingested_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO logs (content_key, bytes_read, text_size, text_crc32, lines, crc32, tail_sha256, "
+            "encoding, newest_first, notes, parser_version, context_sha256, updated_at, log_id, ingested_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [*facts, log_id, now],
         )
     else:
         connection.execute(
-            "UPDATE logs SET content_key = ?, bytes_read = ?, lines = ?, crc32 = ?, tail_sha256 = ?, "
-            "encoding = ?, "
-            "newest_first = ?, notes = ?, parser_version = ?, context_sha256 = ?, updated_at = ? WHERE "
-            "log_id = ?",
+            "UPDATE logs SET content_key = ?, bytes_read = ?, text_size = ?, text_crc32 = ?, lines = ?, "
+            "crc32 = ?, tail_sha256 = ?, encoding = ?, newest_first = ?, notes = ?, parser_version = ?, "
+            "context_sha256 = ?, updated_at = ? WHERE log_id = ?",
             [*facts, log_id],
         )
     if known is not None:
         connection.execute("DELETE FROM reader_states WHERE log_id = ?", [log_id])
     if log.state is not None:
         connection.execute("INSERT INTO reader_states VALUES (?, ?, ?)", [log_id, PARSER_VERSION, log.state])
+
+
+def _write_beginnings(connection: DuckDBPyConnection, logs: Sequence[LogToWrite]) -> None:
+    rows = TableRows("beginnings", "log_id:s size:i crc32:i")
+    for each in logs:
+        if each.known is not None and each.log.kept_lines is None:  # read as a whole
+            connection.execute("DELETE FROM beginnings WHERE log_id = ?", [each.log_id])
+        for size, crc in each.log.content.line_sums:
+            rows.add(each.log_id, size, crc)
+    rows.insert(connection)
 
 
 def _now() -> datetime:

@@ -13,14 +13,16 @@ from logscope.store.connection import Database
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-LEFT_BEHIND = ("decode_lines", "prefill_lines", "batch_extras", "access_lines", "reader_states")
+LEFT_BEHIND = ("decode_lines", "prefill_lines", "batch_extras", "access_lines", "reader_states", "beginnings")
 
 
 def copied(path: Path) -> Database:
     """A database in memory with what the store at `path` knows. Raises StoreError, StoreLocked."""
-    with Database(path, read_only=True).reading():
+    disk = Database(path, read_only=True)
+    with disk.reading():
         pass  # waits for a lock and says what is wrong with the file, before it is attached
     database = Database(None)
+    database.beside, database.is_copy = disk, True
     place = str(path).replace("'", "''")
     with database.writing() as connection:
         connection.execute(f"ATTACH '{place}' AS disk (READ_ONLY)")

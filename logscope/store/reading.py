@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from stat import S_ISREG
@@ -15,7 +15,7 @@ from logscope.context import Context
 from logscope.errors import NotALaunchLog, SourceError
 from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
-from logscope.store.identity import Content, ContentMeter
+from logscope.store.identity import HEAD, TAIL, Content, ContentMeter
 from logscope.store.masking import masked_context
 from logscope.store.sources import STDIN, Source
 from logscope.store.surroundings import Surroundings, with_local_configs
@@ -59,7 +59,9 @@ class ReadLog:
     kept_lines: int | None
     """Where only the bytes after an earlier ingest were read: the last line whose rows do not come again."""
     crc_at: dict[int, int]
-    """CRC-32 after each of the sizes that were asked for, as far as they were reached."""
+    """CRC-32 after each of the sizes of text that were asked for, as far as they were reached."""
+    head: bytes
+    """The begin of the text."""
 
 
 def stamp_of(source: Source) -> FileStamp:
@@ -129,10 +131,12 @@ def read(
     content = meter.content()
     _must_be_a_launch(source, stamp, parsed, content, meter)
     runs = parsed.runs
-    contexts = _contexts(runs, surroundings.context)
     contexts = tuple(
         None if context is None else masked_context(context, salt)
-        for context in (with_local_configs(each, run) for each, run in zip(contexts, runs, strict=True))
+        for context in (
+            with_local_configs(each, run)
+            for each, run in zip(_contexts(runs, surroundings.context), runs, strict=True)
+        )
     )
     refined = tuple(_refined(run, context) for run, context in zip(runs, contexts, strict=True))
     return ReadLog(
@@ -147,14 +151,27 @@ def read(
         new_bytes=content.size - (start.size if reader is not None and start is not None else 0),
         kept_lines=kept_lines,
         crc_at=meter.crc_at,
+        head=meter.head,
+    )
+
+
+def with_kept_contexts(log: ReadLog, kept: Mapping[int, Context], sha256: str | None) -> ReadLog:
+    """The log with the contexts (by ordinal) that the store has of its runs, where none lies beside it."""
+    runs = log.parsed.runs
+    contexts = tuple(
+        kept.get(run.ordinal, context) for run, context in zip(runs, log.contexts, strict=True)
+    )
+    refined = tuple(_refined(run, context) for run, context in zip(runs, contexts, strict=True))
+    return replace(
+        log, parsed=replace(log.parsed, runs=refined), contexts=contexts, context_sha256=sha256
     )
 
 
 def _skip_to(stream: BinaryIO, start: Content, meter: ContentMeter) -> None:
-    head = stream.read(min(start.size, 1 << 16))
-    stream.seek(max(0, start.size - (1 << 16)))
-    tail = stream.read(start.size - max(0, start.size - (1 << 16)))
-    meter.continue_from(head, tail, start.crc32, start.size)
+    head = stream.read(min(start.size, 2 * HEAD))
+    stream.seek(max(0, start.size - TAIL))
+    tail = stream.read(min(start.size, TAIL))
+    meter.continue_from(head, tail, start)
 
 
 def _must_be_a_launch(

@@ -77,7 +77,7 @@ def _stored_run(connection: DuckDBPyConnection, rows: _Rows) -> StoredRun:
             buckets=_buckets(rows) if facts["decode_lines"] else (),
         ),
         mark=_mark(connection, facts["run_id"]) if facts["mark"] is not None else None,
-        paths=_paths(connection, facts["log_id"]),
+        paths=_paths(connection, facts["log_id"], facts["first_line"]),
         host=facts["host"],
     )  # fmt: skip
 
@@ -249,9 +249,11 @@ def _mark(connection: DuckDBPyConnection, run_id: str) -> Mark | None:
     return None if row is None else Mark(*row)
 
 
-def _paths(connection: DuckDBPyConnection, log_id: str) -> tuple[str, ...]:
+def _paths(connection: DuckDBPyConnection, log_id: str, first_line: int) -> tuple[str, ...]:
     rows = connection.execute(
-        "SELECT path FROM sources WHERE log_id = ? AND is_current ORDER BY added_at, path", [log_id]
+        "SELECT path FROM sources WHERE log_id = ? AND is_current AND coalesce(lines, ?) >= ? "
+        "ORDER BY added_at, path",
+        [log_id, first_line, first_line],
     ).fetchall()
     return tuple(row[0] for row in rows)
 

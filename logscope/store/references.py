@@ -82,12 +82,14 @@ def _by_path(connection: DuckDBPyConnection, reference: str) -> int | None:
 
 
 def _runs_at(connection: DuckDBPyConnection, path: str) -> dict[int, int]:
-    """Ordinal -> run_no of the newest log that lay or lies there."""
+    """Ordinal -> run_no of the launches in the newest log that lay or lies there; a copy of a log's beginning
+    has its first ones only."""
     places = [path] if path == "-" else [os.path.abspath(os.path.expanduser(path)), path]  # noqa: PTH100, PTH111
     rows = connection.execute(
-        "SELECT r.ordinal, r.run_no FROM runs r WHERE r.log_id = ("
-        "  SELECT log_id FROM sources WHERE list_contains(?::VARCHAR[], path) "
-        "  ORDER BY is_current DESC, seen_at DESC LIMIT 1)",
+        "SELECT r.ordinal, r.run_no FROM runs r JOIN ("
+        "  SELECT log_id, lines FROM sources WHERE list_contains(?::VARCHAR[], path) "
+        "  ORDER BY is_current DESC, seen_at DESC LIMIT 1) s USING (log_id) "
+        "WHERE r.first_line <= coalesce(s.lines, r.first_line)",
         [places],
     ).fetchall()
     if not rows:

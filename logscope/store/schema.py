@@ -23,7 +23,7 @@ def migrations() -> tuple[tuple[int, Path], ...]:
     return tuple((int(file.name[:4]), file) for file in files)
 
 
-VERSION = 1
+VERSION = 2
 """The schema that this program reads and writes; equals the last migration (checked by a test)."""
 
 

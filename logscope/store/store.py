@@ -48,10 +48,13 @@ class Store:
         return cls(Database(Path(path).expanduser().absolute(), read_only, patience))
 
     @classmethod
-    def in_memory(cls) -> Store:
+    def in_memory(cls, beside: str | Path | None = None) -> Store:
         """An empty store that is gone with this object. Its secret masks have no salt: same bytes, same
-        masks."""
-        return cls(Database(None))
+        masks. `beside` is a store on disk (which need not exist): logs that it knows have the same ids."""
+        database = Database(None)
+        if beside is not None:
+            database.beside = Database(Path(beside).expanduser().absolute(), read_only=True, patience=0.0)
+        return cls(database)
 
     @classmethod
     def copy_in_memory(cls, path: str | Path) -> Store:
