@@ -29,7 +29,8 @@ from parsers.rules.chains import (
 from parsers.rules.classify import STRONG_RULE_IDS, LineClassifier
 from parsers.rules.message_rule import Taken, Weight
 from parsers.rules.native import signal_name
-from parsers.tracebacks import HEADER, Link, Traceback, TracebackReader
+from parsers.traceback_block import Link, Traceback
+from parsers.tracebacks import HEADER, TracebackReader
 
 _CLASSIFIER = LineClassifier()
 """Shared by all runs: it holds no state of a run."""

@@ -8,16 +8,13 @@ quoted (a prompt, a dump of requests) opens none.
 
 from __future__ import annotations
 
-from datetime import datetime
-from enum import StrEnum
-
-from parsers.exception_lines import looks_like_class, read_exception
+from parsers.exception_lines import read_exception
 from parsers.inner_lines import CARETS, FRAME, InnerLines, frame_of
 from parsers.lazy_dataclass import dataclass, field
 from parsers.lazy_pattern import lazy_pattern
-from parsers.records import Frame, Line, Stage
+from parsers.records import Line, Stage
+from parsers.traceback_block import MAX_TEXT_LINES, Link, State, Traceback, cut_link, ends_launcher, keep
 
-MAX_TEXT_LINES = 200
 MAX_MESSAGE_LINES = 80
 MAX_FOREIGN_LINES = 400
 """Lines of other processes between two lines of a traceback before it counts as cut."""
@@ -35,77 +32,13 @@ _MARGIN = lazy_pattern(r"^\s*\| ?")
 _LOG_MARGIN = lazy_pattern(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
 _AS_ZEROS = str.maketrans("123456789", "000000000")
 _REPEATED = lazy_pattern(r"^\s*\[Previous line repeated \d+ more times?\]")
-_OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_run_module_code"})
-_LAUNCHER = lazy_pattern(
-    r"sglang[/\\](?:launch_server|__main__|cli[/\\]|srt[/\\]entrypoints[/\\]|multimodal_gen[/\\])|bin[/\\]sglang$"
-)
 _GROUP_RULE = lazy_pattern(r"^[\s|]*\+-[-+ \d.]*$")
-_RAISE = lazy_pattern(r"^\s*raise (?P<type>[A-Za-z_][\w.]*)\b")
-_ASSERT = lazy_pattern(r"^\s*assert\b")
 _CAUSE = "The above exception was the direct cause of the following exception"
 _CONTEXT = "During handling of the above exception, another exception occurred"
 _REMOTE = lazy_pattern(r"^=+ Remote Traceback|^-- Process \d+ terminated with the following error"
                         r"|^(?:The )?[Rr]emote traceback|^Original Traceback|"
                         r"^\"\"\"$|^The original traceback is")  # fmt: skip
 _QUOTED_BEFORE = lazy_pattern(r"obj=|Req\(|['\"]\S|prompt|content")
-
-
-class State(StrEnum):
-    """Which line a traceback expects."""
-
-    FRAMES = "frames"
-    """A frame, a source line or the exception."""
-    MESSAGE = "message"
-    """The exception has come; its message may go on."""
-    HEADER = "header"
-    """A chain goes on: the next header follows."""
-
-
-@dataclass(slots=True)
-class Link:
-    """One exception of a traceback, in the order printed."""
-
-    type: str
-    message: str
-    line: int
-    """Where the exception's own message begins."""
-    excerpt: str
-    frames: tuple[Frame, ...]
-    joined: str
-    """How it hangs on the one before: '' (first), ``cause``, ``context``, ``remote`` or ``group``."""
-    is_certain: bool = True
-    """False when the exception line was cut off and the class is read from the source line."""
-
-
-@dataclass(slots=True)
-class Traceback:
-    """A whole traceback block."""
-
-    context: str
-    """The text before the header, or the line above it: says which part of the server it ended."""
-    label: str
-    rank: str
-    first_line: int
-    last_line: int
-    at: datetime | None
-    stage: Stage | None
-    links: list[Link] = field(default_factory=list)
-    frames: list[Frame] = field(default_factory=list)
-    """Frames of the exception that is being read."""
-    text: list[str] = field(default_factory=list)
-    source: str = ""
-    """The latest source line, from which a cut exception can be told."""
-    has_indent: bool = False
-    joint: str = ""
-    state: State = State.FRAMES
-    is_blank: bool = False
-    message_lines: int = 0
-    foreign: int = 0
-    is_group: bool = False
-    margin: str = ""
-    """Head of a foreign logger that stands before every line of it, digits as zeros."""
-    has_heads: bool = False
-    """True when every line of it has a head with a level."""
 
 
 @dataclass(slots=True)
@@ -242,7 +175,7 @@ class TracebackReader:
         stack = self.open.setdefault(line.label, [])
         latest = stack[-1] if stack else None
         if latest is not None and (not line.has_head or latest.has_heads) and self._goes_on(latest, line):
-            _keep(latest, line)
+            keep(latest, line)
             return
         if latest is not None and (latest.state is not State.FRAMES or not latest.frames):
             self._give_out(stack.pop())
@@ -255,7 +188,7 @@ class TracebackReader:
         block.is_group = "Exception Group" in line.body
         block.margin = margin.translate(_AS_ZEROS)
         block.has_heads = line.has_head and line.level is not None and not before.strip()
-        _keep(block, line)
+        keep(block, line)
         stack.append(block)
 
     def _goes_on(self, block: Traceback, line: Line) -> bool:
@@ -285,13 +218,13 @@ class TracebackReader:
             block.is_blank = True
             return True
         if self._joins(block, body):
-            _keep(block, line)
+            keep(block, line)
             return True
         if block.state is not State.FRAMES:
             return self._continue_message(stack, line, body)
         taken = self._continue_frames(block, line, body)
         if taken:
-            _keep(block, line)
+            keep(block, line)
         else:
             self._count_foreign(stack)
         return taken
@@ -321,7 +254,7 @@ class TracebackReader:
             block.state = State.FRAMES
             block.frames.append(frame_of(frame))
             block.has_indent |= body[:1] == " "
-            _keep(block, line)
+            keep(block, line)
             return True
         block.message_lines += 1
         if body.startswith("Call stack:") or block.message_lines > MAX_MESSAGE_LINES:
@@ -332,7 +265,7 @@ class TracebackReader:
         last = block.links[-1]
         if not last.message:
             last.message, last.line, last.excerpt = body.strip(), line.number, line.text.strip()
-        _keep(block, line)
+        keep(block, line)
         return True
 
     def _continue_frames(self, block: Traceback, line: Line, body: str) -> bool:
@@ -370,27 +303,11 @@ class TracebackReader:
 
     def _give_out(self, block: Traceback) -> None:
         if block.frames and block.state is State.FRAMES:
-            cut = _cut_link(block)
+            cut = cut_link(block)
             if cut is not None:
                 block.links.append(cut)
         self.has_launcher_end = self.has_launcher_end or ends_launcher(block)
         self.done.append(block)
-
-
-def ends_launcher(block: Traceback) -> bool:
-    """True for an uncaught exception of the launching process: its frames begin in no function."""
-    if block.state is not State.MESSAGE or block.context or not block.links:
-        return False
-    frames = block.links[-1].frames
-    if (
-        not frames
-        or frames[0].function not in _OUTERMOST
-        or frames[0].file.startswith(("<string>", "<stdin>"))
-    ):
-        return False
-    return any(_LAUNCHER.search(frame.file) for frame in frames) and not any(
-        frame.function == "spawn_main" for frame in frames
-    )
 
 
 def _introduces(before: str) -> bool:
@@ -399,21 +316,3 @@ def _introduces(before: str) -> bool:
     if not stripped or stripped.strip("|+-* ") == "":
         return True
     return stripped[-1] in ":|>" and len(stripped) <= 300 and _QUOTED_BEFORE.search(stripped) is None
-
-
-def _keep(block: Traceback, line: Line) -> None:
-    block.last_line = line.number
-    block.foreign = 0
-    if len(block.text) < MAX_TEXT_LINES:
-        block.text.append(line.text.rstrip()[:2000])
-
-
-def _cut_link(block: Traceback) -> Link | None:
-    """What a traceback without its exception line still says: the class named by its last source line."""
-    raised, asserted = _RAISE.match(block.source), _ASSERT.match(block.source)
-    if raised is None and asserted is None:
-        return None
-    name = raised["type"] if raised is not None else "AssertionError"
-    if not looks_like_class(name):
-        return None
-    return Link(name, block.source, block.last_line, block.source, tuple(block.frames), block.joint, False)

@@ -23,7 +23,7 @@ from parsers.rules.errors import (
     WRAPPER_TYPES,
 )
 from parsers.rules.message_rule import Weight, take
-from parsers.tracebacks import Link
+from parsers.traceback_block import Link
 
 _TEXT_RULES = tuple(
     one

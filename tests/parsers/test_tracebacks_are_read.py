@@ -8,7 +8,8 @@ import pytest
 
 from parsers.exception_lines import read_exception
 from parsers.records import Line
-from parsers.tracebacks import Traceback, TracebackReader
+from parsers.traceback_block import Traceback
+from parsers.tracebacks import TracebackReader
 
 _LABELS = ("a1| ", "b2| ")
 
