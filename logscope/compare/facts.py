@@ -45,8 +45,13 @@ class RunFacts:
         printed = {argument.name: argument.value for argument in self._run.run.server_args}
         if printed:
             return printed
+        return self.typed or {}
+
+    @cached_property
+    def typed(self) -> Mapping[str, Json] | None:
+        """What stands on the command line; None when that is not known."""
         argv = self._run.context.argv if self._run.context is not None else None
-        return typed_arguments(argv, self._run.sglang_version) or {}
+        return typed_arguments(argv, self._run.sglang_version)
 
     def env(self, name: str) -> str | None:
         """The environment variable; None when it is not set or not known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from logscope.compare.records import Origin
-from logscope.knowledge.records import Life, ValidationFinding
+from logscope.knowledge.records import ArgumentFact, Life, ValidationFinding
 from logscope.store.records import StoredRun
 from parsers.records import Frame
 
@@ -44,6 +44,12 @@ def flags_of(version: str | None) -> Mapping[str, str]:
     """Flag (``--tp``) -> argument name in a release; {} when it is unknown."""
     told = _call("flags_of", version) if version else None
     return told if isinstance(told, Mapping) else {}
+
+
+def argument_fact(name: str, version: str | None) -> ArgumentFact | None:
+    """The argument as the release declares it; None when it has none of that name or is unknown."""
+    told = _call("argument_fact", name, version) if version else None
+    return told if isinstance(told, ArgumentFact) else None
 
 
 def argument_life(name: str) -> Life | None:

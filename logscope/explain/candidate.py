@@ -28,6 +28,8 @@ class Candidate:
     """Something ties it to the error: a name, a number, a frame, a known failure."""
     is_filler: bool = False
     """It only says what happened; not shown beside a certain cause."""
+    is_known_failure: bool = False
+    """A rule of the atlas names this cause, whatever changed."""
     asks: tuple[str, str, Json] | None = None
     """(kind, name, value) under which history is asked for its contrast."""
     seen: Seen | None = None

@@ -19,6 +19,11 @@ def root_quote(scene: Scene) -> Evidence | None:
     return Evidence(_cut(scene.clues.excerpt or scene.clues.message), "bad", scene.clues.line)
 
 
+def event_quote(text: str, line: int | None) -> Evidence | None:
+    """An error or warning of the bad run; None without its line."""
+    return None if line is None else Evidence(_cut(text), "bad", line)
+
+
 def argument_quotes(scene: Scene, name: str) -> list[Evidence]:
     """The argument as each run's arguments line prints it."""
     sides = (("good", scene.diff.good), ("bad", scene.diff.bad))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from logscope.compare.records import RunDiff
 from logscope.explain.candidate import Candidate, sentence
+from logscope.explain.fitting import Fit, offered
 from logscope.explain.from_alone import alone_candidates
 from logscope.explain.from_arguments import argument_candidates
 from logscope.explain.from_configs import config_candidates, file_candidates
@@ -20,11 +21,15 @@ from logscope.explain.from_figures import figure_candidates
 from logscope.explain.from_history import weigh_by_history
 from logscope.explain.from_host import host_candidates, occupied_candidates
 from logscope.explain.from_mismatches import mismatch_candidates
-from logscope.explain.from_outside import outside_candidate, pressure_candidates
+from logscope.explain.from_outside import (
+    is_same_story,
+    outside_candidate,
+    pressure_candidates,
+    with_same_story,
+)
 from logscope.explain.from_values import env_candidates, version_candidates
 from logscope.explain.records import Explanation
-from logscope.explain.remedies import effect, from_atlas
-from logscope.explain.rule_values import rule_values
+from logscope.explain.remedies import effect
 from logscope.explain.scene import Scene, scene_of
 from logscope.explain.verdict import verdict
 from logscope.store.interface import RunHistory
@@ -41,6 +46,8 @@ _LEAST_BESIDE_SURE = 0.25
 """What stands beside a cause of `_SURE` points with fewer than this is a bystander."""
 _OF_CONFIGURATION = ("arg", "env", "config", "version")
 _MOST = 8
+_KNOWN = 0.45
+"""A known failure with a cause of its own explains the error from here on."""
 _CERTAIN = 0.6
 """From here on nothing is said of other places to look at."""
 
@@ -57,12 +64,16 @@ def explain(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> Ex
         _suspect_release(candidates)
         _put_fillers_behind(candidates)
         best = max((candidate.points for candidate in candidates if candidate.is_linked), default=0.0)
-        if best < _CERTAIN and not any(candidate.is_filler for candidate in candidates):
+        is_known = any(one.is_known_failure and one.points >= _KNOWN for one in candidates)
+        if best < _CERTAIN and not is_known and not any(candidate.is_filler for candidate in candidates):
             candidates.append(fallback_candidate(scene, best))
         elif best >= _CERTAIN:
             candidates = [candidate for candidate in candidates if not candidate.is_filler]
         _add_known_remedies(candidates, scene)
     kept = _kept(candidates)
+    fit = Fit(diff.bad, diff.good)
+    for candidate in kept:
+        candidate.remedies = fit.fitted(candidate.remedies)
     kept.sort(key=lambda candidate: (-candidate.points, candidate.kind, candidate.subject))
     causes = tuple(candidate.cause(rank) for rank, candidate in enumerate(kept[:_MOST], 1))
     return Explanation(diff, verdict(scene, causes), causes)
@@ -127,8 +138,10 @@ def _of_error(scene: Scene) -> Iterable[Candidate]:
 
 
 def _without_error(scene: Scene) -> Iterable[Candidate]:
-    yield outside_candidate(scene)
-    yield from known_failure_candidates(scene)
+    outside = outside_candidate(scene)
+    known = list(known_failure_candidates(scene))
+    yield with_same_story(outside, known)
+    yield from (one for one in known if not is_same_story(outside, one))
     yield from pressure_candidates(scene)
 
 
@@ -160,10 +173,10 @@ def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
     hit = next(iter(scene.matches), None)
     if hit is None:
         return
-    offered = set[object]()
+    told = set[object]()
     for candidate in sorted(candidates, key=lambda one: -one.points):
         is_listed = any(part.name == "known failure" for part in candidate.parts)
         if is_listed and len(candidate.remedies) < 3 and candidate.kind in _OF_CONFIGURATION:
-            extra = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups), most=3)
-            candidate.remedies += [remedy for remedy in extra if effect(remedy) not in offered]
-        offered |= {effect(remedy) for remedy in candidate.remedies}
+            extra = offered(hit.rule.remedies, scene, hit.groups, most=3)
+            candidate.remedies += [remedy for remedy in extra if effect(remedy) not in told]
+        told |= {effect(remedy) for remedy in candidate.remedies}

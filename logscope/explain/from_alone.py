@@ -11,9 +11,9 @@ from logscope.compare.records import Origin
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quote, root_quote
+from logscope.explain.fitting import offered
 from logscope.explain.records import Remedy
-from logscope.explain.remedies import flag_of, flag_with, from_atlas
-from logscope.explain.rule_values import rule_values
+from logscope.explain.remedies import flag_of, flag_with
 from logscope.explain.scene import Scene, is_off
 from parsers.records import Json
 
@@ -48,7 +48,7 @@ def alone_candidates(scene: Scene) -> Iterator[Candidate]:
         candidate.remedies = [
             remedy
             for hit in scene.matches[:1]
-            for remedy in from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
+            for remedy in offered(hit.rule.remedies, scene, hit.groups)
         ]
         if not candidate.remedies:
             candidate.remedies = [_leave_out(name, value)]

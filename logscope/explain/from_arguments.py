@@ -130,14 +130,16 @@ def _score_parts_of_server(row: ArgumentChange, scene: Scene, candidate: Candida
         points = 0.2 * bool(word)
         if frame is not None:
             points += 0.2 if distance < _INNER else 0.07
-        why = f"the message speaks of '{word}'" if word else ""
+        is_own_name = bool(word) and word.replace(" ", "_") in row.name
+        why = f"the message speaks of '{word}'" if word and not is_own_name else ""
         if frame is not None and not word:
             why = f"the traceback goes through {frame.file.rpartition('/')[2]} ({frame.function})"
         if points > best[0]:
             best = (points, fact, why)
     points, found, why = best
     if found is not None:
-        candidate.add("feeds the part that failed", points, f"{row.name} {found.how}; {why}")
+        told = f"{row.name} {found.how}" + (f"; {why}" if why else "")
+        candidate.add("feeds the part that failed", points, told)
     stage = scene.clues.stage
     if found is not None and stage is not None and str(stage) in found.stages:
         candidate.add("feeds the stage", 0.05, f"it takes effect in stage {stage}", links=False)

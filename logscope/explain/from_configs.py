@@ -80,10 +80,9 @@ def _config_candidate(row: ValueChange, scene: Scene) -> Candidate:
             break
     if scene.is_alone() and not scene.is_outside:
         candidate.add("the only change", 0.2, "nothing else that could matter differs")
-    candidate.mechanism = "; ".join(
-        part.why for part in candidate.parts if part.name != "config.json changed"
+    candidate.mechanism = " ".join(
+        sentence(part.why) for part in candidate.parts if part.name != "config.json changed"
     )
-    candidate.mechanism = sentence(candidate.mechanism)
     candidate.quote(root_quote(scene), noted(f"{subject}: {show(row.good)} -> {show(row.bad)}"))
     candidate.remedies = config_back(row)
     return candidate

@@ -10,14 +10,16 @@ from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import (
     argument_quote,
+    event_quote,
     in_package,
     milestone_named,
     milestone_quote,
     noted,
     root_quote,
 )
+from logscope.explain.fitting import offered
 from logscope.explain.records import Remedy
-from logscope.explain.remedies import fill, flag_of, flag_with, from_atlas
+from logscope.explain.remedies import fill, flag_of, flag_with
 from logscope.explain.rule_values import rule_values
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import AtlasMatch
@@ -171,10 +173,11 @@ def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candida
     points = hit.rule.cause_score if hit.rule.cause_kind else 0.36
     candidate.add("known failure", points * weight, hit.rule.root_signal or hit.rule.title)
     candidate.is_filler = not hit.rule.cause_kind
+    candidate.is_known_failure = not candidate.is_filler
     signal = hit.rule.root_signal
     candidate.mechanism = f"Known failure: {hit.rule.title}." + (f" It shows in {signal}." if signal else "")
-    candidate.quote(root_quote(scene))
-    candidate.remedies = from_atlas(hit.rule.remedies, values)
+    candidate.quote(root_quote(scene) or event_quote(hit.text, hit.line))
+    candidate.remedies = offered(hit.rule.remedies, scene, hit.groups)
     return candidate
 
 
@@ -209,7 +212,7 @@ def fallback_candidate(scene: Scene, best_linked: float) -> Candidate:
     )
     candidate.quote(root_quote(scene))
     for hit in scene.matches[:1]:
-        candidate.remedies = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
+        candidate.remedies = offered(hit.rule.remedies, scene, hit.groups)
     if not candidate.remedies and scene.diff.good is not None:
         candidate.remedies = [
             Remedy(

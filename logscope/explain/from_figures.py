@@ -9,10 +9,10 @@ from logscope.compare.records import Evidence, MetricChange, ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import argument_quotes, milestone_named, milestone_quote, noted
+from logscope.explain.fitting import offered
 from logscope.explain.from_arguments import argument_title
 from logscope.explain.records import Remedy
-from logscope.explain.remedies import back_to_good, config_back, env_back, from_atlas, version_back
-from logscope.explain.rule_values import rule_values
+from logscope.explain.remedies import back_to_good, config_back, env_back, version_back
 from logscope.explain.scene import Scene, could_matter, family, is_switch, was_typed
 from logscope.knowledge.atlas import atlas
 from logscope.knowledge.mechanisms import figure_feeds
@@ -168,7 +168,7 @@ def _rule_remedies(candidate: Candidate, scene: Scene) -> list[Remedy]:
     for figure, rule_id in _RULES.items():
         if figure in moved and (figure != "decode throughput" or is_release):
             rule = next((rule for rule in atlas() if rule.id == rule_id), None)
-            return from_atlas(rule.remedies, rule_values(scene), most=3) if rule is not None else []
+            return offered(rule.remedies, scene, most=3) if rule is not None else []
     return []
 
 
@@ -212,5 +212,5 @@ def _straggler(scene: Scene, moved: Sequence[MetricChange]) -> Candidate:
     candidate.mechanism = _told(moved)
     candidate.quote(*_figure_quotes(scene, moved))
     rule = next((rule for rule in atlas() if rule.id == "perf-clock-or-straggler"), None)
-    candidate.remedies = from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
+    candidate.remedies = offered(rule.remedies, scene) if rule is not None else []
     return candidate

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate
 from logscope.explain.evidence import milestone_named, milestone_quote, root_quote
-from logscope.explain.remedies import from_atlas
-from logscope.explain.rule_values import rule_values
+from logscope.explain.fitting import offered
 from logscope.explain.scene import Scene
 from logscope.knowledge.atlas import atlas
 from parsers.lazy_pattern import lazy_re
@@ -51,7 +50,7 @@ def host_candidates(scene: Scene) -> Iterator[Candidate]:
             candidate.add("the only change", 0.25, "nothing of the configuration differs")
         candidate.quote(root_quote(scene))
         if hit is not None:
-            candidate.remedies = from_atlas(hit.rule.remedies, rule_values(scene, hit.groups))
+            candidate.remedies = offered(hit.rule.remedies, scene, hit.groups)
         yield candidate
 
 
@@ -81,7 +80,7 @@ def occupied_candidates(scene: Scene) -> Iterator[Candidate]:
     candidate.mechanism = "What others hold is missing for weights, KV pool and graphs."
     candidate.quote(root_quote(scene))
     rule = next((rule for rule in atlas() if rule.id == "gpu-memory-occupied"), None)
-    candidate.remedies = from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
+    candidate.remedies = offered(rule.remedies, scene) if rule is not None else []
     yield candidate
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from logscope.compare.clues import has_word
+from logscope.compare.facts import RunFacts
 from logscope.compare.records import Mismatch, ValueChange
 from logscope.compare.values import show
 from logscope.explain.candidate import Candidate, sentence
@@ -16,7 +17,8 @@ from logscope.explain.evidence import (
     root_quote,
     warned_before,
 )
-from logscope.explain.remedies import from_atlas
+from logscope.explain.fitting import offered
+from logscope.explain.rule_values import side_values
 from logscope.explain.scene import Scene
 from logscope.knowledge.config_rules import config_rules
 from parsers.records import Json
@@ -46,7 +48,7 @@ def _candidate(found: Mismatch, scene: Scene) -> Candidate:
     row = _config_row(found, scene)
     was = f"; it was {show(row.good)} in the good run" if row is not None and row.good is not None else ""
     candidate = Candidate(kind, found.subject, f"{_named(found)}{was}")
-    candidate.asks = (kind, found.subject, _value_of(found))
+    candidate.asks = (kind, found.subject, _value_of(found, scene))
     clues, key = scene.clues, found.subject.rpartition(".")[2]
     numbers = [(name, value) for name, value in found.values if clues.names_number(value)]
     if len(numbers) == len(found.values):
@@ -73,7 +75,7 @@ def _candidate(found: Mismatch, scene: Scene) -> Candidate:
         candidate.add("stood in the good run too", points, why, links=False)
     candidate.mechanism = sentence(found.reason)
     _quote(found, scene, candidate)
-    _add_remedies(found, candidate)
+    _add_remedies(found, scene, candidate)
     return candidate
 
 
@@ -85,10 +87,11 @@ def _named(found: Mismatch) -> str:
     return f"{found.subject}: {found.text}"
 
 
-def _value_of(found: Mismatch) -> Json:
+def _value_of(found: Mismatch, scene: Scene) -> Json:
     """The value that history knows under the subject's name."""
-    key = found.subject.rpartition(".")[2]
-    return next((value for name, value in found.values if name.rpartition(".")[2] == key), found.values[0][1])
+    name = found.subject if "." in found.subject else f"args.{found.subject}"
+    held = RunFacts(scene.bad).value(name)
+    return found.values[0][1] if held is None else held
 
 
 def _config_row(found: Mismatch, scene: Scene) -> ValueChange | None:
@@ -110,8 +113,8 @@ def _quote(found: Mismatch, scene: Scene, candidate: Candidate) -> None:
         candidate.quote(milestone_quote(milestone_named(scene.diff.good, "limits"), "good"))
 
 
-def _add_remedies(found: Mismatch, candidate: Candidate) -> None:
+def _add_remedies(found: Mismatch, scene: Scene, candidate: Candidate) -> None:
     rule = next((rule for rule in config_rules() if rule.id == found.rule), None)
     if rule is not None:
-        values = {"left": show(found.values[0][1]), "right": show(found.values[1][1])}
-        candidate.remedies = from_atlas(rule.remedies, values, most=6)
+        values = side_values(found.values[0][1], found.values[1][1])
+        candidate.remedies = offered(rule.remedies, scene, values, most=6)

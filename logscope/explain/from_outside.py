@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from logscope.compare.metrics import milestone_value
 from logscope.compare.values import show
@@ -14,10 +14,10 @@ from logscope.explain.evidence import (
     milestone_quote,
     noted,
 )
+from logscope.explain.fitting import offered
 from logscope.explain.from_arguments import argument_title, score_direction
 from logscope.explain.records import Remedy
-from logscope.explain.remedies import back_to_good, from_atlas
-from logscope.explain.rule_values import rule_values
+from logscope.explain.remedies import back_to_good
 from logscope.explain.scene import Scene, family, was_typed
 from logscope.knowledge.atlas import atlas
 from logscope.knowledge.mechanisms import directions_of, mechanisms_of
@@ -57,6 +57,20 @@ def outside_candidate(scene: Scene) -> Candidate:
     return candidate
 
 
+def is_same_story(outside: Candidate, known: Candidate) -> bool:
+    """A known failure that says of the recorded signal what `outside` says already."""
+    return (outside.subject, known.subject) in (("SIGKILL", "host memory"), ("SIGTERM", "outside kill"))
+
+
+def with_same_story(outside: Candidate, known: Sequence[Candidate]) -> Candidate:
+    """`outside` with the quotes and ways out of the known failures that tell the same."""
+    for one in known:
+        if is_same_story(outside, one):
+            outside.quote(*one.evidence)
+            outside.remedies += one.remedies
+    return outside
+
+
 def _signal(scene: Scene) -> str:
     context = scene.bad.context
     if context is not None and context.exit_signal:
@@ -94,7 +108,7 @@ def _remedies(scene: Scene, signal: str) -> list[Remedy]:
         ]
     rule_id = _OUTSIDE_RULES.get(outcome)
     rule = next((rule for rule in atlas() if rule.id == rule_id), None)
-    return from_atlas(rule.remedies, rule_values(scene)) if rule is not None else []
+    return offered(rule.remedies, scene) if rule is not None else []
 
 
 def pressure_candidates(scene: Scene) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from logscope.compare.records import ArgumentChange, Change, ValueChange
 from logscope.compare.values import show
@@ -27,11 +27,6 @@ _TURNED = lazy_re(
     r"(?<![\w-])--[a-z][\w-]+|\b[A-Z][A-Z0-9_]{4,}(?==)|(?<=unset )[A-Z][A-Z0-9_]+|^[a-z][\w.]+(?= = )"
 )
 _MARK = lazy_re(r"\{(\w+)\}")
-
-
-def from_atlas(remedies: Iterable[AtlasRemedy], values: Mapping[str, str], most: int = 4) -> list[Remedy]:
-    """The atlas's ways out with `values` filled in; a mark without a value takes its neutral word."""
-    return [from_rule(remedy, values) for remedy in list(remedies)[:most]]
 
 
 def from_rule(remedy: AtlasRemedy, values: Mapping[str, str]) -> Remedy:

@@ -144,7 +144,7 @@ def _rule(entry: Json, where: str, origin: str) -> AtlasRule:
         evidence_args=_texts(entry, "evidence_args", where),
         evidence_config_keys=_texts(entry, "evidence_config_keys", where),
         remedies=tuple(
-            AtlasRemedy(rank, *row) for rank, row in enumerate(_lists(entry, "remedies", (4, 5), where), 1)
+            _remedy(rank, row) for rank, row in enumerate(_lists(entry, "remedies", (4, 5, 6), where), 1)
         ),
         more_specific_than=_texts(entry, "more_specific_than", where),
         samples=_texts(entry, "samples", where),
@@ -155,6 +155,11 @@ def _rule(entry: Json, where: str, origin: str) -> AtlasRule:
         cause_frames=_texts(entry, "frames", where),
         cause_score=float(score) if isinstance(score, int | float) else 0.5,
     )
+
+
+def _remedy(rank: int, row: Sequence[str]) -> AtlasRemedy:
+    action, kind, assumes, cost, apply, needs = (*row, "", "")[:6]
+    return AtlasRemedy(rank, action, kind, assumes, cost, apply, tuple(needs.split()))
 
 
 def _text(entry: Mapping[str, Json], key: str, where: str) -> str:
@@ -182,7 +187,7 @@ def _lists(entry: Mapping[str, Json], key: str, widths: tuple[int, ...], where: 
     rows = []
     for row in value:
         if not isinstance(row, list) or len(row) not in widths or not all(isinstance(it, str) for it in row):
-            many = " or ".join(map(str, widths))
+            many = " or ".join((", ".join(map(str, widths[:-1])), str(widths[-1]))).removeprefix(" or ")
             raise SourceError(f"{where}: each entry of {key!r} is a list of {many} texts")
         rows.append([str(item) for item in row])
     return rows

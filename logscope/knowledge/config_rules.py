@@ -81,6 +81,7 @@ def _remedies(held: Json) -> list[AtlasRemedy]:
             _text(entry.get("assumes")),
             _text(entry.get("trade_off")),
             _text(entry.get("apply")),
+            _texts(entry.get("needs")),
         )
         for rank, entry in enumerate(entries, 1)
         if isinstance(entry, dict)

@@ -95,6 +95,8 @@ class AtlasRemedy:
     trade_off: str
     apply: str = ""
     """The flag, variable or key to type, with ``{name}`` marks; '' where the action holds it."""
+    needs: tuple[str, ...] = ()
+    """Conditions under which it is offered: ``!cpu``, ``carrier=k8s``, ``args.nnodes>1`` (docs/causes.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from logscope.compare.facts import RunFacts
 from logscope.compare.mismatches import broken_rules, same_break
+from logscope.explain.fitting import Fit
 from logscope.explain.records import Remedy
-from logscope.knowledge.records import AtlasRemedy, ConfigRule
+from logscope.explain.remedies import from_rule
+from logscope.explain.rule_values import NEUTRAL, side_values
+from logscope.knowledge.records import ConfigRule
 from logscope.record.checking import Finding, Planned, Severity
 from logscope.store.records import StoredRun
 from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
-
-_DURABILITY = {"durable": "lasting"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ def rule_findings(plan: Planned, good: Sequence[StoredRun]) -> Iterator[Finding]
     """Rules that do not hold. A good run that broke one too counts under the same conditions only."""
     yield from _unread_configs(plan)
     run = plan.as_run()
-    facts = RunFacts(run)
     held = [(one, rule, left, right) for one in good for rule, left, right in broken_rules(one)]
     for rule, left, right in broken_rules(run):
         if _is_later(rule.since, plan.version):
@@ -41,7 +41,7 @@ def rule_findings(plan: Planned, good: Sequence[StoredRun]) -> Iterator[Finding]
             for one, broken, *values in held
             if same_break(broken, *values) == same
         ]
-        yield _finding(rule, left, right, _why_off(rule, facts), plan.version, precedents)
+        yield _finding(rule, left, right, run, precedents)
 
 
 def _why_off(rule: ConfigRule, facts: RunFacts) -> str:
@@ -52,10 +52,11 @@ def _finding(
     rule: ConfigRule,
     left: Json,
     right: Json,
-    why_off: str,
-    version: str | None,
+    plan: StoredRun,
     precedents: Sequence[_Precedent],
 ) -> Finding:
+    fit, why_off = Fit(plan), _why_off(rule, RunFacts(plan))
+    values = {**NEUTRAL, **side_values(left, right)}
     severity = Severity.FAILS if rule.severity == "fatal" else Severity.NOTE
     sides = ((rule.left, left), (rule.right, right))
     evidence = [f"{name} = {value}" for name, value in sides if name != str(value)]
@@ -63,7 +64,7 @@ def _finding(
         severity = Severity.NOTE
         evidence.append(f"{why_off}: it only warns")
     elif severity is Severity.FAILS:
-        severity, said = _by_precedent(version, precedents)
+        severity, said = _by_precedent(plan.sglang_version, precedents)
         evidence += [said] if said else []
     return Finding(
         rule.id,
@@ -72,7 +73,7 @@ def _finding(
         severity,
         rule.text.format(left=left, right=right),
         (*evidence, rule.reason),
-        tuple(_remedy(remedy, left, right) for remedy in rule.remedies),
+        tuple(fit.fitted(from_rule(remedy, values) for remedy in rule.remedies if fit.holds(remedy.needs))),
     )
 
 
@@ -93,15 +94,6 @@ def _by_precedent(version: str | None, precedents: Sequence[_Precedent]) -> tupl
 
 def _release(version: str | None) -> str:
     return f"SGLang {version}" if version else "a release that is not known"
-
-
-def _remedy(remedy: AtlasRemedy, left: Json, right: Json) -> Remedy:
-    durability = _DURABILITY.get(remedy.kind, remedy.kind)
-    action, apply, assumes, costs = (
-        text.format(left=left, right=right)
-        for text in (remedy.action, remedy.apply, remedy.assumes, remedy.trade_off)
-    )
-    return Remedy(action, apply, durability, assumes, costs)
 
 
 def _unread_configs(plan: Planned) -> Iterator[Finding]:

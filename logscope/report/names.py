@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import harmless
 from logscope.store.records import Contrast, StoredRun
-from parsers.records import Frame
+from parsers.records import Frame, Outcome
 
 if TYPE_CHECKING:
     from logscope.explain.records import Cause, Remedy
@@ -103,7 +103,7 @@ def frame_text(frame: Frame) -> str:
 def first_failure_words(diff: RunDiff, shown: Callable[[str], str]) -> str:
     """Which runs failed first since the last good one, ids as `shown`; empty when it is the failing run."""
     same, failed, error = diff.first_bad, diff.first_failed, diff.bad.run.root_error
-    if failed is None:
+    if failed is None or diff.bad.run.outcome in (Outcome.READY, Outcome.RUNNING):
         return ""
     if error is None:
         return f"the first failed run since the last good one is {shown(failed)}"

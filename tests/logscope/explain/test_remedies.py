@@ -22,7 +22,7 @@ from tests.logscope.making import ListHistory, error, make_run, milestone
 
 FAILURES = [rule for rule in atlas() if rule.rule_class == "failure"]
 NOT_OF_THE_SERVER = re.compile(
-    r"^(docker|nvidia-smi|sbatch|numactl|pip|ls|ps|huggingface-cli|kubectl|python|find|git|pgrep|free|for|logscope)\b"
+    r"^(docker|nvidia-smi|sbatch|numactl|pip|ls|ps|hf|kubectl|sacct|python|find|git|pgrep|free|for|logscope)\b"
 )
 RELEASES = ("0.4.10.post2", "0.5.4.post3", "0.5.10", "0.5.23")
 
