@@ -181,15 +181,41 @@ CARRIERS: tuple[Carrier, ...] = (
         ),
     ),
     Carrier(
+        "logger-streams",
+        "app-logger",
+        _DIGITS,
+        " | std",
+        rf"(?P<at>{_ISO}) \| {_LEVELS} *\| std(?:err|out) \| ?",
+        True,
+        (
+            (
+                "2025-06-01 18:00:02 | ERROR | stderr | [2025-06-01 10:00:02] hi",
+                "",
+                "[2025-06-01 10:00:02] hi",
+            ),
+            (
+                '2025-06-01 18:00:02 | ERROR | stderr |   File "a.py", line 1, in f',
+                "",
+                '  File "a.py", line 1, in f',
+            ),
+            ("2025-06-01 18:00:02 | INFO | stdout | ", "", ""),
+        ),
+    ),
+    Carrier(
         "logger-loguru",
         "app-logger",
         _DIGITS,
         " | ",
-        rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} - ?)?",
+        rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} [-|] ?)?",
         False,
         (
             (
                 "2025-06-01 18:00:02.123 | INFO     | app.run:go:12 - [2025-06-01 10:00:02] hi",
+                "",
+                "[2025-06-01 10:00:02] hi",
+            ),
+            (
+                "2025-06-01 18:00:02 | WARNING | sglang.srt.utils | [2025-06-01 10:00:02] hi",
                 "",
                 "[2025-06-01 10:00:02] hi",
             ),

@@ -36,8 +36,8 @@ _CLASSIFIER = LineClassifier()
 """Shared by all runs: it holds no state of a run."""
 
 _INTRODUCTION = lazy_pattern(
-    r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Error processing|Task exception"
-    r"|--- Logging error)|ASGI application"
+    r"^(?:Process \S+:|Exception (?:in|ignored|on|while)|Error in |Original exception was:|Error processing"
+    r"|Task exception|--- Logging error)|ASGI application"
     r"|[Ww]arm-?up|hit an exception|^(?:ERROR|FAIL): "
 )
 """Sentences that stand above a traceback and say which part of a server, or what else, it belongs to."""
