@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from logscope.cli.common import add_format, store_path, write
 from logscope.exit_codes import ExitCode
+from parsers.lazy_dataclass import replace
 
 if TYPE_CHECKING:
+    from logscope.store import Store
     from logscope.store.value_history import ErrorPast, Occurrence, ValueSpan
 
 DESCRIPTION = """Where an argument, a variable or an error appeared before.
@@ -37,12 +39,22 @@ def run(options: argparse.Namespace) -> int:
 
     store = Store.open(store_path(options), read_only=True)
     if options.kind == "error":
-        errors = store.error_past(options.name)
+        errors = [_with_what_bears(store, error) for error in store.error_past(options.name)]
         write(_json("errors", errors) if options.format == "json" else "\n\n".join(map(_error_text, errors)))
         return ExitCode.OK
     spans = store.argument_history(options.name) if options.kind == "arg" else store.env_history(options.name)
     write(_json("spans", spans) if options.format == "json" else _spans_text(spans))
     return ExitCode.OK
+
+
+def _with_what_bears(store: Store, error: ErrorPast) -> ErrorPast:
+    """The error with only those differences to its fix that can have fixed it."""
+    ended = [each for each in error.occurrences if each.role == "root"]
+    if not ended or not error.seen.fixed_by:
+        return error
+    from logscope.explain.bearing import what_bears
+
+    return replace(error, seen=what_bears(error.seen, store.load(ended[-1].run_id).run))
 
 
 def _spans_text(spans: Sequence[ValueSpan]) -> str:
@@ -74,6 +86,8 @@ def _error_text(error: ErrorPast) -> str:
     lines += map(_occurrence_text, error.occurrences)
     if error.seen.fixed_by and error.seen.fixed_in is not None:
         lines.append(f"  fixed in {short_id(error.seen.fixed_in)}: {'; '.join(error.seen.fixed_by)}")
+    elif error.seen.fixed_in is not None:
+        lines.append(f"  gone in {short_id(error.seen.fixed_in)} without a change that bears on it")
     return "\n".join(lines)
 
 

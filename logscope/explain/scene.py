@@ -10,6 +10,7 @@ from logscope.compare.records import ArgumentChange, Origin, RunDiff
 from logscope.compare.validations import root_finding
 from logscope.config import config_dir
 from logscope.errors import RunNotFound
+from logscope.explain.bearing import what_bears
 from logscope.knowledge.atlas import AtlasMatch, atlas, match, user_rules_path
 from logscope.knowledge.records import ValidationFinding
 from logscope.store.interface import RunHistory
@@ -108,6 +109,7 @@ def scene_of(diff: RunDiff, history: RunHistory, rules: Path | None = None) -> S
     best = hits[0].score if hits else 0.0
     changed = tuple(row for row in diff.args if could_matter(row))
     seen = history.seen_before(clues.fingerprint, diff.bad.run_id) if clues.has_error else None
+    seen = None if seen is None else what_bears(seen, diff.bad.run, hits)
     return Scene(
         diff=diff,
         clues=clues,

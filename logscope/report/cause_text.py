@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import folded, harmless_lines
 from logscope.report.layout import Ink, limited, page_width, wrapped
-from logscope.report.names import clock, contrast_words, counted, evidence_place, remedy_terms
+from logscope.report.names import (
+    clock,
+    contrast_words,
+    counted,
+    evidence_place,
+    fixed_words,
+    remedy_terms,
+)
 from logscope.store.records import short_id
 
 if TYPE_CHECKING:
@@ -70,8 +77,8 @@ def history_lines(cause: Cause) -> list[str]:
     if seen is not None and seen.runs:
         first = "" if seen.first_run is None else f", first in {short_id(seen.first_run)}"
         when = "" if seen.first_at is None else f" at {clock(seen.first_at)}"
-        fixed = f"; fixed by {', '.join(map(folded, seen.fixed_by))}" if seen.fixed_by else "; never fixed"
-        lines += wrapped(f"{counted(seen.runs, 'earlier run')}{first}{when}{fixed}", "    seen before: ")
+        fixed = fixed_words(seen, folded)
+        lines += wrapped(f"{counted(seen.runs, 'earlier run')}{first}{when}; {fixed}", "    seen before: ")
     if contrast is not None and contrast.failures + contrast.successes:
         lines += wrapped(contrast_words(contrast), "    history: ")
     return lines

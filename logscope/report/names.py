@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import harmless
-from logscope.store.records import Contrast, StoredRun
+from logscope.store.records import Contrast, Seen, StoredRun, short_id
 from parsers.records import Frame, Outcome
 
 if TYPE_CHECKING:
@@ -135,12 +135,20 @@ def remedy_terms(remedy: Remedy) -> list[tuple[str, str]]:
     return [(word, text) for word, text in terms if text]
 
 
+def fixed_words(seen: Seen, shown: Callable[[str], str]) -> str:
+    """What fixed an error, as far as later good runs tell; `shown` writes names as the report does."""
+    if seen.fixed_by:
+        return f"fixed by {', '.join(map(shown, seen.fixed_by))}"
+    if seen.fixed_in is not None:
+        return f"gone in {short_id(seen.fixed_in)} without a change that bears on it"
+    return "never fixed"
+
+
 def history_sentences(cause: Cause, code: Callable[[str], str]) -> list[str]:
     """What earlier runs say of a cause; `code` marks names in the format of the report."""
     seen, contrast, told = cause.seen_before, cause.contrast, []
     if seen is not None and seen.runs:
-        fixed = f"fixed by {', '.join(map(code, seen.fixed_by))}" if seen.fixed_by else "never fixed"
-        told.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed}.")
+        told.append(f"Seen in {counted(seen.runs, 'earlier run')}, {fixed_words(seen, code)}.")
     if contrast is not None and contrast.failures + contrast.successes:
         words = contrast_words(contrast)
         told.append(f"{words[:1].upper()}{words[1:]}.")

@@ -116,10 +116,17 @@ class Service:
 
     def error_end(self, error: ErrorHistory) -> tuple[str, ...]:
         """What made an error go away, as far as later good runs of the same setup tell."""
+        from logscope.explain.bearing import what_bears
+
         seen = self._store().seen_before(error.fingerprint, None)  # type: ignore[arg-type]
+        run = self._store().load(error.last_run).run if seen.fixed_by else None
+        if run is not None and run.root_error is not None and run.root_error.fingerprint == error.fingerprint:
+            seen = what_bears(seen, run)
         if seen.fixed_in is None:
             nothing = "no good run of a setup with it came after: nothing has ended it yet"
             return (nothing,) if error.ended_runs else ()
+        if not seen.fixed_by:
+            return (f"went away in run {seen.fixed_in}, without a change that bears on it",)
         words = (f"  {word}" for word in seen.fixed_by)
         return (f"went away in run {seen.fixed_in}, which differs in:", *words)
 
