@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Sequence
 
-import regex
+from parsers.lazy_pattern import lazy_pattern
 
 _LOOK = 120
 """Bytes of a line in which its time must begin."""
+_TIME = lazy_pattern(rb"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
+_MONTHS = b"JanFebMarAprMayJunJulAugSepOctNovDec"
+_TABLE_TIME = lazy_pattern(
+    rb"(?P<month>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)) (?P<day>\d{1,2}), (?P<year>\d{4}) @ "
+    rb"(?P<clock>\d\d:\d\d:\d\d\.\d{1,9})"
+)
+"""The first column of a table of log entries, as Kibana shows and copies it."""
 
 
 def is_newest_first(lines: Sequence[bytes]) -> bool:
@@ -34,12 +40,12 @@ def oldest_first(numbered: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes
 
 
 def _front_time(raw: bytes) -> bytes:
+    """The time as text that sorts as the times do; empty where there is none."""
     if b":" not in raw[:_LOOK]:
         return b""
-    match = _time().search(raw[:_LOOK])
+    table = _TABLE_TIME.match(raw)
+    if table is not None:
+        month = _MONTHS.find(table["month"]) // 3
+        return b"%b-%02d-%02d %b" % (table["year"], month + 1, int(table["day"]), table["clock"])
+    match = _TIME.search(raw[:_LOOK])
     return match[1] + b" " + match[2].replace(b",", b".") if match is not None else b""
-
-
-@functools.cache
-def _time() -> regex.Pattern[bytes]:
-    return regex.compile(rb"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
