@@ -22,6 +22,7 @@ from logscope.tui.rows import Place
 from logscope.tui.service import Service
 
 if TYPE_CHECKING:  # each screen is imported when it is shown first: together they cost twice the first paint
+    from textual.binding import ActiveBinding
     from textual.dom import DOMNode
 
     from logscope.explain.records import Explanation
@@ -276,16 +277,19 @@ class LogScopeApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action with its key, for the command palette."""
         yield from super().get_system_commands(screen)
-        seen: set[str] = set()
-        for key, active in screen.active_bindings.items():
-            binding = active.binding
-            if binding.description and binding.action not in seen:
-                seen.add(binding.action)
-                shown = binding.key_display or key
-                yield SystemCommand(
-                    f"{binding.description} ({shown})",
-                    binding.tooltip or f"key {shown}",
-                    lambda node=active.node, action=binding.action: self.run_worker(
-                        self.run_action(action, default_namespace=node)
-                    ),
-                )
+        found: dict[str, list[ActiveBinding]] = {}
+        for active in screen.active_bindings.values():
+            if active.binding.description and active.enabled:
+                found.setdefault(active.binding.action, []).append(active)
+        from logscope.tui.screens.help import keys_text, where
+
+        for action, actives in found.items():
+            node, binding = actives[0].node, actives[0].binding
+            keys = sorted((active.binding.key for active in actives), key=len)
+            yield SystemCommand(
+                f"{binding.description} ({keys_text(keys)})",
+                binding.tooltip or where(node),
+                lambda node=node, action=action: self.run_worker(
+                    self.run_action(action, default_namespace=node)
+                ),
+            )

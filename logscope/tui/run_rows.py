@@ -27,29 +27,33 @@ _SIGNS = {
 
 _WIDTHS = {
     "": 1,
-    "outcome": 8,
+    "outcome": 7,
     "mark": 4,
     "started": 11,
     "version": 11,
-    "model": 14,
+    "model": 10,
     "tp/dp": 5,
     "stage": 13,
     "ready": 6,
     "tok/s": 8,
-    "trend": 12,
-    "log": 16,
+    "trend": 8,
+    "log": 14,
     "host": 12,
     "note": 16,
 }
 """Column -> its least width, in the order of the screen; the first tells the runs marked to be compared."""
-TREND_RUNS = 12
+TREND_RUNS = 8
 """Runs of the same model whose rates the trend shows, the row's own last."""
-_LEAVING = ("trend", "note", "host", "stage", "mark", "tp/dp", "ready", "tok/s", "version", "started")
+_NUMBERS = frozenset(["tp/dp", "ready", "tok/s", "trend"])
+"""Columns that stand at the right."""
+ROOMY = 110
+"""Columns from which the log's name has room before columns that are rarely filled."""
+_LEAVING = ("note", "host", "mark", "tp/dp", "ready", "stage", "trend", "tok/s", "version", "started")
 """The order in which columns are left out where the list is narrow."""
 
 
 def _shown_columns(width: int) -> list[tuple[str, int]]:
-    shown = dict(_WIDTHS)
+    shown = {**_WIDTHS, "log": _WIDTHS["log"] + (10 if width >= ROOMY else 0)}
     for name in _LEAVING:
         if sum(shown.values()) + len(shown) + 2 <= width:
             break
@@ -63,7 +67,8 @@ def _shown_columns(width: int) -> list[tuple[str, int]]:
 def columns_heading(width: int, sort: str, is_reversed: bool) -> str:
     """The titles over the list, with an arrow at the sorted column."""
     arrow = "↑" if is_reversed else "↓"
-    return " ".join(fit(name + (arrow if name == sort else ""), w) for name, w in _shown_columns(width))
+    titles = [(name, name + (arrow if name == sort else ""), w) for name, w in _shown_columns(width)]
+    return " ".join(f"{title:>{w}}" if name in _NUMBERS else fit(title, w) for name, title, w in titles)
 
 
 def run_rows(
@@ -109,17 +114,22 @@ def _sorted(facts: Sequence[RunFacts], sort: str, is_reversed: bool) -> list[Run
 
 
 def _row(run: RunFacts, columns: list[tuple[str, int]], is_marked: bool, trend: str) -> Row:
-    cells = {**_cells(run), "": "▶" if is_marked else " ", "trend": f"{trend:>{_WIDTHS['trend']}}"}
-    text = " ".join(
-        fit_middle(cells[name], w) if name in ("model", "log") else fit(cells[name], w) for name, w in columns
-    )
+    cells = {**_cells(run), "": "▶" if is_marked else " ", "trend": trend}
+    text = " ".join(_cell(name, cells[name], width) for name, width in columns)
     sign, tone = _SIGNS.get(run.outcome, (Sign.UNKNOWN, Tone.MUTED))
     if run.outcome == "failed" and run.mark == "good":
         sign, tone = Sign.ADDED, Tone.GOOD
     return Row(text, sign, tone, run.run_id, copy=run.path)
 
 
+def _cell(name: str, value: str, width: int) -> str:
+    if name in _NUMBERS:
+        return f"{value:>{width}}"[:width]
+    return fit_middle(value, width) if name in ("model", "log") else fit(value, width)
+
+
 def _cells(run: RunFacts) -> dict[str, str]:
+    ordinal = f"#{run.ordinal}" if run.ordinal > 1 else ""
     dp = f"/{run.dp_size}" if run.dp_size and run.dp_size > 1 else ""
     return {
         "outcome": str(run.outcome),
@@ -131,7 +141,7 @@ def _cells(run: RunFacts) -> dict[str, str]:
         "stage": str(run.stage or "-"),
         "ready": "-" if run.ready_seconds is None else f"{run.ready_seconds:.0f} s",
         "tok/s": "-" if run.gen_median is None else f"{run.gen_median:,.1f}",
-        "log": harmless(model_name(run.path) + (f"#{run.ordinal}" if run.ordinal > 1 else "")),
+        "log": harmless(model_name(run.path).removesuffix(".log") + ordinal),
         "host": harmless(run.host or ""),
         "note": harmless(run.note or ""),
     }

@@ -5,7 +5,6 @@ A binding without a row here makes the first test fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,27 +12,26 @@ from pathlib import Path
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Input
 
-from logscope.tui.app import LogScopeApp
 from logscope.tui.keymap import bindings_of, known_actions
+from logscope.tui.rows import Row
 from logscope.tui.screens import dialogs
-from logscope.tui.widgets.evidence import EvidencePane
-from logscope.tui.widgets.log_view import LogView
-from tests.tui.conftest import Drive, listing, press, settle, status
+from logscope.tui.screens.runs import RunsPage
+from logscope.tui.screens.throughput import METRICS
+from tests.tui import effects as it
+from tests.tui.conftest import Drive, listing, press, settle
+from tests.tui.effects import Effect, becomes, next_line, next_row, opens, opens_run, steps
 
 SIZES = [(60, 16), (80, 24), (120, 40)]
-
-Told = Callable[[Pilot[None]], object]
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key that is pressed after `before`; what `told` says is another thing after it than before."""
+    """A key that is pressed after `before`, and what it does."""
 
     action: str
-    keys: tuple[str, ...]
-    told: Told
+    key: str
+    effect: Effect
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     """Keys that lead back to where the next row begins."""
@@ -49,119 +47,72 @@ class Place:
     rows: tuple[Key, ...] = field(default=())
 
 
-def where(pilot: Pilot[None]) -> object:
-    return type(pilot.app.screen).__name__
+def keys(action: str, names: str, effect: Effect, *before: str, after: tuple[str, ...] = ()) -> list[Key]:
+    """A row for each of the keys (apart by blanks) of an action."""
+    return [Key(action, name, effect, before, after) for name in names.split()]
 
 
-def cursor(pilot: Pilot[None]) -> object:
-    return listing(pilot).cursor
+def is_error(row: Row) -> bool:
+    return row.key == "root" or ":error" in row.key
 
 
-def sideways(pilot: Pilot[None]) -> object:
-    return listing(pilot).scroll_offset.x
+def holds_position(row: Row) -> bool:
+    return "position" in row.haystack
 
 
-def rows(pilot: Pilot[None]) -> object:
-    return tuple(row.key for row in listing(pilot).rows)
-
-
-def said(pilot: Pilot[None]) -> object:
-    return status(pilot)
-
-
-def top(pilot: Pilot[None]) -> object:
-    from logscope.tui.widgets.line import Line
-
-    return pilot.app.screen.query_one("#top", Line).text
-
-
-def copied(pilot: Pilot[None]) -> object:
-    return pilot.app.clipboard
-
-
-def focus(pilot: Pilot[None]) -> object:
-    return type(pilot.app.focused).__name__
-
-
-def classes(pilot: Pilot[None]) -> object:
-    return frozenset(pilot.app.screen.classes)
-
-
-def log(pilot: Pilot[None]) -> LogView:
-    return pilot.app.screen.query_one(LogView)
-
-
-def line(pilot: Pilot[None]) -> object:
-    return log(pilot).cursor
-
-
-def pane(pilot: Pilot[None]) -> object:
-    return pilot.app.screen.query_one(EvidencePane).scroll_offset.y
-
-
-def plot(pilot: Pilot[None]) -> object:
-    from logscope.tui.screens.throughput import ThroughputPage
-
+def next_sort(pilot: Pilot[None], before: list[str], after: list[str]) -> bool:
+    """Sorted by outcome, which comes after the time."""
     page = pilot.app.screen
-    assert isinstance(page, ThroughputPage)
-    return page._metric, page._by_running
+    assert isinstance(page, RunsPage)
+    outcomes = [str(page._by_id[key].outcome) for key in after]
+    return before != after and sorted(before) == sorted(after) and outcomes == sorted(outcomes)
 
 
-def asked_pages(pilot: Pilot[None]) -> object:
-    return (Path.cwd() / "asked").read_text() if (Path.cwd() / "asked").exists() else ""
+def by_runs(pilot: Pilot[None], before: str, after: str) -> bool:
+    """Sorted by the number of runs, which comes after the runs that ended."""
+    counts = [int(row.text.split()[0]) for row in listing(pilot).rows]
+    return "by ended runs" in before and "by runs" in after and counts == sorted(counts, reverse=True)
 
 
-def reports(pilot: Pilot[None]) -> object:
-    return len(list(Path.cwd().glob("logscope-*.md")))
+def opened_error(pilot: Pilot[None], before: object, after: tuple[str, int] | None) -> bool:
+    """The log stands at the last line with the error of the first row."""
+    return before is None and after is not None and after[0].endswith("s03_fail_eagle3_context_len.log")
 
 
-def stopped(pilot: Pilot[None]) -> object:
-    return pilot.app._exit
+def opened_line(pilot: Pilot[None], before: object, after: list[str]) -> bool:
+    """The pager was given the line of the root error."""
+    return before != after and after[0] == "+80" and after[1].endswith("s03_fail_eagle3_context_len.log")
 
 
-def answered(pilot: Pilot[None]) -> object:
-    return pilot.app.screen.query_one(DataTable).row_count
+def only_more(pilot: Pilot[None], before: list[str], after: list[str]) -> bool:
+    return set(before) < set(after)
 
 
-def answers(pilot: Pilot[None]) -> object:
-    assert isinstance(pilot.app, LogScopeApp)
-    page = pilot.app.pages[-1]
-    return page._jobs, page.stack_updates, id(page.main_list.rows) if page.main_list is not None else 0
+def reads_again(pilot: Pilot[None], before: object, after: object) -> bool:
+    return before is not after
 
 
-def help_scroll(pilot: Pilot[None]) -> object:
-    return pilot.app.screen.query_one("#keys-of-all").scroll_offset.y
+def full_value(pilot: Pilot[None], before: str, after: str) -> bool:
+    """The whole of what the screen says is copied, not what fits on it."""
+    return after == it.page(pilot).copied() and before != after and "…" not in after
 
 
-def find_field(pilot: Pilot[None]) -> object:
-    found = pilot.app.screen.query("#find")
-    return bool(found) and found.first(Input).display
-
-
-EVERYWHERE = (
-    Key("app.help", ("question_mark",), where, after=("escape",)),
-    Key("app.help", ("f1",), where, after=("escape",)),
-    Key("app.palette", ("ctrl+p",), where, after=("escape",)),
-    Key("app.palette", ("colon",), where, after=("escape",)),
-    Key("app.report", ("p",), reports),
-    Key("page.copy", ("y",), copied, before=("Y",)),
-    Key("page.copy_row", ("Y",), copied, before=("y",)),
-    Key("page.zoom", ("z",), classes, after=("z",)),
-)
 LIST = (
-    Key("list.down", ("j",), cursor, before=("g",)),
-    Key("list.down", ("down",), cursor, before=("g",)),
-    Key("list.up", ("k",), cursor, before=("G",)),
-    Key("list.up", ("up",), cursor, before=("G",)),
-    Key("list.top", ("g",), cursor, before=("G",)),
-    Key("list.top", ("home",), cursor, before=("G",)),
-    Key("list.bottom", ("G",), cursor, before=("g",)),
-    Key("list.bottom", ("end",), cursor, before=("g",)),
-    Key("list.half_down", ("ctrl+d",), cursor, before=("g",)),
-    Key("list.half_down", ("pagedown",), cursor, before=("g",)),
-    Key("list.half_up", ("ctrl+u",), cursor, before=("G",)),
-    Key("list.half_up", ("pageup",), cursor, before=("G",)),
+    *keys("list.down", "j down", steps(it.cursor, 1), "g"),
+    *keys("list.up", "k up", steps(it.cursor, -1), "G"),
+    *keys("list.top", "g home", becomes(it.cursor, 0), "G"),
+    *keys("list.bottom", "G end", becomes(it.cursor, it.last_row), "g"),
+    *keys("list.half_down", "ctrl+d pagedown", steps(it.cursor, it.half_list, it.last_row), "g"),
+    *keys("list.half_up", "ctrl+u pageup", steps(it.cursor, lambda pilot: -it.half_list(pilot)), "G"),
 )
+EVERYWHERE = (
+    *keys("app.help", "question_mark f1", opens("HelpPage"), after=("escape",)),
+    *keys("app.palette", "ctrl+p colon", opens("CommandPalette"), after=("escape",)),
+    *keys("app.report", "p", it.writes_report()),
+    *keys("page.copy", "y", Effect(it.copied, full_value), "Y"),
+    *keys("page.copy_row", "Y", becomes(it.copied, lambda pilot: it.page(pilot).copied_row()), "y"),
+)
+ZOOM = keys("page.zoom", "z", becomes(it.is_zoomed, True), after=("z",))
 PLACES = (
     Place(
         "runs",
@@ -170,26 +121,32 @@ PLACES = (
         (
             *LIST,
             *EVERYWHERE,
-            Key("page.find", ("slash",), find_field, after=("escape",)),
-            Key("page.escape", ("escape",), find_field, before=("slash",)),
-            Key("page.next_pane", ("tab",), focus, after=("shift+tab",)),
-            Key("page.previous_pane", ("shift+tab",), focus, before=("tab",)),
-            Key("page.reload", ("r",), answers),
-            Key("list.mark", ("space",), said, after=("space",)),
-            Key("list.open", ("enter",), where, after=("q",)),
-            Key("runs.diff", ("d",), where, after=("q",)),
-            Key("runs.throughput", ("t",), where, after=("q",)),
-            Key("runs.baseline", ("b",), said),
-            Key("runs.mark", ("m",), where, after=("escape",)),
-            Key("runs.quick", ("f",), where, after=("escape",)),
-            Key("runs.sort", ("s",), rows),
-            Key("runs.reverse", ("S",), rows),
-            Key("app.diff", ("2",), where, after=("q",)),
-            Key("app.errors", ("3",), where, after=("q",)),
-            Key("app.throughput", ("4",), where, after=("q",)),
-            Key("app.sql", ("5",), where, after=("f1", "escape", "escape")),
-            Key("app.runs", ("1",), where, before=("3",)),
-            Key("app.back", ("q",), where, before=("3",)),
+            *ZOOM,
+            *keys("page.find", "slash", becomes(it.find_field, True), after=("escape",)),
+            *keys("page.escape", "escape", becomes(it.find_field, False), "slash"),
+            *keys("page.next_pane", "tab", becomes(it.focus, "EvidencePane"), after=("shift+tab",)),
+            *keys("page.previous_pane", "shift+tab", becomes(it.focus, "LineList"), "tab"),
+            *keys("page.reload", "r", Effect(lambda pilot: it.page(pilot).facts, reads_again)),  # type: ignore[attr-defined]
+            *keys(
+                "list.mark",
+                "space",
+                becomes(lambda pilot: "▶" in listing(pilot).row.text, True),  # type: ignore[union-attr]
+                after=("space",),
+            ),
+            *keys("list.open", "enter", opens_run("DiffPage"), "g", "j", after=("q",)),
+            *keys("runs.diff", "d", opens_run("DiffPage"), after=("q",)),
+            *keys("runs.throughput", "t", opens_run("ThroughputPage"), after=("q",)),
+            *keys("runs.baseline", "b", becomes(lambda pilot: it.app(pilot)._baseline, it.run)),
+            *keys("runs.mark", "m", opens("MarkDialog"), after=("escape",)),
+            *keys("runs.quick", "f", opens("QuickFilter"), after=("escape",)),
+            *keys("runs.sort", "s", Effect(it.rows, next_sort)),
+            *keys("runs.reverse", "S", it.turned_round()),
+            *keys("app.diff", "2", opens("DiffPage"), after=("q",)),
+            *keys("app.errors", "3", opens("ErrorsPage"), after=("q",)),
+            *keys("app.throughput", "4", opens("ThroughputPage"), after=("q",)),
+            *keys("app.sql", "5", opens("SqlPage"), after=("escape",)),
+            *keys("app.runs", "1", opens("RunsPage"), "3"),
+            *keys("app.back", "q", opens("RunsPage"), "3"),
         ),
     ),
     Place(
@@ -199,26 +156,25 @@ PLACES = (
         (
             *LIST,
             *EVERYWHERE,
-            Key("page.next_hit", ("n",), cursor, before=("g", "slash", *"position", "enter")),
-            Key("page.previous_hit", ("N",), cursor),
-            Key("page.escape", ("escape",), classes, before=("escape", "z")),
-            Key("diff.next", ("right_square_bracket",), cursor, before=("g",)),
-            Key("diff.previous", ("left_square_bracket",), cursor, before=("G",)),
-            Key("diff.next_error", ("e",), cursor, before=("g",)),
-            Key("diff.previous_error", ("E",), cursor, before=("G",)),
-            Key("diff.unchanged", ("u",), rows),
-            Key("diff.next_warning", ("w",), cursor, before=("g",)),
-            Key("diff.previous_warning", ("W",), cursor, before=("G",)),
-            Key("diff.volatile", ("v",), rows, after=("u",)),
-            Key("diff.more", ("right_curly_bracket",), said),
-            Key("diff.less", ("left_curly_bracket",), said),
-            Key("list.right", ("l",), sideways, before=("g", "e"), after=("h",)),
-            Key("list.right", ("right",), sideways, after=("h",)),
-            Key("list.left", ("h",), sideways, before=("l",)),
-            Key("list.left", ("left",), sideways, before=("l",)),
-            Key("diff.open", ("o",), asked_pages, before=("g", "e")),
-            Key("diff.swap", ("x",), top, after=("x",)),
-            Key("diff.baseline", ("b",), where),
+            *ZOOM,
+            *keys("page.next_hit", "n", next_row(holds_position, 1), "g", "slash", *"position", "enter"),
+            *keys("page.previous_hit", "N", next_row(holds_position, -1)),
+            *keys("page.escape", "escape", becomes(it.is_zoomed, False), "escape", "z"),
+            *keys("diff.next", "right_square_bracket", next_row(lambda row: row.is_difference, 1), "g"),
+            *keys("diff.previous", "left_square_bracket", next_row(lambda row: row.is_difference, -1), "G"),
+            *keys("diff.next_error", "e", next_row(is_error, 1), "g"),
+            *keys("diff.previous_error", "E", next_row(is_error, -1), "G"),
+            *keys("diff.unchanged", "u", Effect(it.rows, only_more)),
+            *keys("diff.next_warning", "w", next_row(lambda row: ":warning" in row.key, 1), "g"),
+            *keys("diff.previous_warning", "W", next_row(lambda row: ":warning" in row.key, -1), "G"),
+            *keys("diff.volatile", "v", Effect(it.rows, only_more), after=("u",)),
+            *keys("diff.more", "right_curly_bracket", becomes(it.said, "3 line(s) around the evidence")),
+            *keys("diff.less", "left_curly_bracket", becomes(it.said, "2 line(s) around the evidence")),
+            *keys("list.right", "l right", steps(it.sideways, 8), "g", "e", after=("h",)),
+            *keys("list.left", "h left", steps(it.sideways, -8), "l"),
+            *keys("diff.open", "o", Effect(it.asked_pager, opened_line), "g", "e"),
+            *keys("diff.swap", "x", it.swaps_sides()),
+            *keys("diff.baseline", "b", opens("RunsPage")),
         ),
     ),
     Place(
@@ -226,19 +182,36 @@ PLACES = (
         "diff",
         ("g", "e", "right_curly_bracket", "right_curly_bracket", "right_curly_bracket", "tab"),
         (
-            Key("evidence.down", ("j",), pane, before=("g",)),
-            Key("evidence.down", ("down",), pane, before=("g",)),
-            Key("evidence.up", ("k",), pane, before=("g", "j", "j")),
-            Key("evidence.up", ("up",), pane, before=("g", "j", "j")),
-            Key("evidence.top", ("g",), pane, before=("g", "j", "j")),
-            Key("evidence.top", ("home",), pane, before=("g", "j", "j")),
-            Key("evidence.bottom", ("G",), pane, before=("g",)),
-            Key("evidence.bottom", ("end",), pane, before=("g",)),
-            Key("evidence.page_down", ("ctrl+d",), pane, before=("g",)),
-            Key("evidence.page_down", ("pagedown",), pane, before=("g",)),
-            Key("evidence.page_up", ("ctrl+u",), pane, before=("G",)),
-            Key("evidence.page_up", ("pageup",), pane, before=("G",)),
-            Key("evidence.wrap", ("ctrl+w",), lambda pilot: pilot.app.screen.query_one(EvidencePane).wraps),
+            *keys("evidence.down", "j down", steps(it.pane_at, 1), "g"),
+            *keys("evidence.up", "k up", steps(it.pane_at, -1), "g", "j", "j"),
+            *keys("evidence.top", "g home", becomes(it.pane_at, 0), "g", "j", "j"),
+            *keys(
+                "evidence.bottom",
+                "G end",
+                becomes(it.pane_at, lambda pilot: it.pane(pilot).max_scroll_y),
+                "g",
+            ),
+            *keys(
+                "evidence.page_down",
+                "ctrl+d pagedown",
+                steps(
+                    it.pane_at,
+                    lambda pilot: it.pane(pilot).size.height,
+                    lambda pilot: it.pane(pilot).max_scroll_y,
+                ),
+                "g",
+            ),
+            *keys(
+                "evidence.page_up",
+                "ctrl+u pageup",
+                steps(it.pane_at, lambda pilot: -it.pane(pilot).size.height),
+                "G",
+            ),
+            *keys(
+                "evidence.wrap",
+                "ctrl+w",
+                becomes(lambda pilot: it.pane(pilot).virtual_size.width > it.pane(pilot).size.width, True),
+            ),
         ),
     ),
     Place(
@@ -246,13 +219,18 @@ PLACES = (
         "runs",
         ("3",),
         (
-            Key("page.find", ("slash",), find_field, after=("escape",)),
-            Key("errors.sort", ("s",), top),
-            Key("errors.reverse", ("S",), rows),
-            Key("errors.benign", ("u",), rows),
-            Key("errors.quick", ("f",), rows),
-            Key("errors.diff", ("d",), where, after=("q",)),
-            Key("list.open", ("enter",), where, after=("q",)),
+            *keys("page.find", "slash", becomes(it.find_field, True), after=("escape",)),
+            *keys("errors.sort", "s", Effect(it.top, by_runs), after=("s", "s", "s", "s")),
+            *keys("errors.reverse", "S", it.turned_round(), after=("S",)),
+            *keys(
+                "errors.quick",
+                "f",
+                Effect(it.rows, lambda pilot, before, after: set(after) < set(before)),
+                after=("f",),
+            ),
+            *keys("errors.diff", "d", opens_run("DiffPage"), "g", after=("q",)),
+            *keys("list.open", "enter", Effect(it.log_place, opened_error), "g", after=("q",)),
+            *keys("errors.benign", "u", Effect(it.rows, only_more)),
         ),
     ),
     Place(
@@ -260,9 +238,12 @@ PLACES = (
         "runs",
         ("slash", *"p02", "enter", "t"),
         (
-            Key("throughput.metric", ("s",), plot),
-            Key("throughput.metric_back", ("S",), plot),
-            Key("throughput.axis", ("v",), plot),
+            *keys("throughput.metric", "s", becomes(it.plot, (1, False))),
+            *keys("throughput.metric_back", "S", becomes(it.plot, (len(METRICS) - 1, False)), "S"),
+            *keys(
+                "throughput.axis", "v", becomes(lambda pilot: it.shows(pilot, "per running requests"), True)
+            ),
+            *EVERYWHERE,
         ),
     ),
     Place(
@@ -270,12 +251,21 @@ PLACES = (
         "runs",
         ("5",),
         (
-            Key("sql.run", ("f5",), answered),
-            Key("sql.run", ("ctrl+j",), said, before=("x",)),
-            Key("sql.history", ("f8",), where, after=("f8",)),
-            Key("sql.export", ("ctrl+e",), where, after=("escape",)),
-            Key("page.next_pane", ("tab",), focus),
-            Key("page.previous_pane", ("shift+tab",), focus),
+            *keys(
+                "sql.run",
+                "f5",
+                Effect(it.answered, lambda pilot, before, after: after[0] == 2 and "2 rows" in after[1]),
+            ),
+            *keys(
+                "sql.run",
+                "ctrl+j",
+                Effect(it.said, lambda pilot, before, after: after.startswith("!") and "Parser" in after),
+                "x",
+            ),
+            *keys("sql.history", "f8", opens("QueryHistory"), after=("f8",)),
+            *keys("sql.export", "ctrl+e", opens("PathDialog"), after=("escape",)),
+            *keys("page.next_pane", "tab", becomes(it.focus, "DataTable")),
+            *keys("page.previous_pane", "shift+tab", becomes(it.focus, "TextArea")),
         ),
     ),
     Place(
@@ -283,34 +273,64 @@ PLACES = (
         "diff",
         ("g", "e", "enter"),
         (
-            Key("log.down", ("j",), line),
-            Key("log.down", ("down",), line),
-            Key("log.up", ("k",), line),
-            Key("log.up", ("up",), line),
-            Key("log.top", ("g",), line),
-            Key("log.bottom", ("G",), line),
-            Key("log.top", ("home",), line),
-            Key("log.bottom", ("end",), line),
-            Key("log.half_up", ("ctrl+u",), line),
-            Key("log.half_down", ("ctrl+d",), line),
-            Key("log.half_up", ("pageup",), line),
-            Key("log.half_down", ("pagedown",), line),
-            Key("log.right", ("l",), lambda pilot: log(pilot).scroll_offset.x, after=("h",)),
-            Key("log.right", ("right",), lambda pilot: log(pilot).scroll_offset.x),
-            Key("log.left", ("h",), lambda pilot: log(pilot).scroll_offset.x, after=("l",)),
-            Key("log.left", ("left",), lambda pilot: log(pilot).scroll_offset.x),
-            Key("log.wrap", ("ctrl+w",), lambda pilot: log(pilot).wraps, after=("ctrl+w",)),
-            Key("logpage.next_error", ("e",), line, before=("g",)),
-            Key("logpage.previous_error", ("E",), line, before=("G",)),
-            Key("logpage.next_warning", ("w",), line, before=("g",)),
-            Key("logpage.previous_warning", ("W",), line, before=("G",)),
-            Key("logpage.filter", ("f",), where, after=("escape",)),
-            Key("logpage.follow", ("F",), line, before=("g",)),
-            Key("logpage.open", ("o",), asked_pages),
-            Key("page.find", ("slash",), find_field, before=("g",), after=(*"weight", "enter")),
-            Key("page.next_hit", ("n",), line),
-            Key("page.previous_hit", ("N",), line),
-            *(key for key in EVERYWHERE if key.action != "page.zoom"),
+            *keys("log.down", "j down", steps(it.line, 1), "g"),
+            *keys("log.up", "k up", steps(it.line, -1), "G"),
+            *keys("log.top", "g home", becomes(it.line, 1), "G"),
+            *keys("log.bottom", "G end", becomes(it.line, lambda pilot: it.log(pilot).count), "g"),
+            *keys(
+                "log.half_up",
+                "ctrl+u pageup",
+                steps(it.line, lambda pilot: -(it.log(pilot).size.height // 2)),
+                "G",
+            ),
+            *keys(
+                "log.half_down",
+                "ctrl+d pagedown",
+                steps(it.line, lambda pilot: it.log(pilot).size.height // 2),
+                "g",
+            ),
+            *keys("log.right", "l right", steps(it.log_sideways, 16), after=("h",)),
+            *keys("log.left", "h left", steps(it.log_sideways, -16), "l"),
+            *keys("log.wrap", "ctrl+w", becomes(lambda pilot: it.log(pilot).wraps, True), after=("ctrl+w",)),
+            *keys(
+                "logpage.next_error",
+                "e",
+                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "error", 1),
+                "g",
+            ),
+            *keys(
+                "logpage.previous_error",
+                "E",
+                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "error", -1),
+                "G",
+            ),
+            *keys(
+                "logpage.next_warning",
+                "w",
+                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "warning", 1),
+                "g",
+            ),
+            *keys(
+                "logpage.previous_warning",
+                "W",
+                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "warning", -1),
+                "G",
+            ),
+            *keys("logpage.filter", "f", opens("LogFilter"), after=("escape",)),
+            *keys("logpage.follow", "F", becomes(lambda pilot: it.log(pilot).is_at_end, True), "g"),
+            *keys("logpage.open", "o", Effect(it.asked_pager, opened_line), "g", "e"),
+            *keys("page.find", "slash", becomes(it.find_field, True), "g", after=(*"weight", "enter")),
+            *keys(
+                "page.next_hit",
+                "n",
+                next_line(lambda pilot, n: "weight" in it.log(pilot).line_text(n).lower(), 1),
+            ),
+            *keys(
+                "page.previous_hit",
+                "N",
+                next_line(lambda pilot, n: "weight" in it.log(pilot).line_text(n).lower(), -1),
+            ),
+            *EVERYWHERE,
         ),
     ),
     Place(
@@ -318,22 +338,24 @@ PLACES = (
         "diff",
         ("question_mark",),
         (
-            Key("help.down", ("j",), help_scroll),
-            Key("help.down", ("down",), help_scroll),
-            Key("help.up", ("k",), help_scroll),
-            Key("help.up", ("up",), help_scroll),
-            Key("help.close", ("escape",), where, after=("f1",)),
-            Key("help.close", ("q",), where, after=("f1",)),
-            Key("help.close", ("f1",), where, after=("f1",)),
-            Key("help.close", ("question_mark",), where),
-            Key("app.quit", ("ctrl+q",), stopped),
+            *keys("help.down", "j down", steps(it.help_at, 3, it.help_end), "g"),
+            *keys("help.up", "k up", steps(it.help_at, -3), "G"),
+            *keys("help.top", "g home", becomes(it.help_at, 0), "G"),
+            *keys("help.bottom", "G end", becomes(it.help_at, it.help_end), "g"),
+            *keys("help.half_down", "ctrl+d pagedown", steps(it.help_at, it.help_half, it.help_end), "g"),
+            *keys(
+                "help.half_up", "ctrl+u pageup", steps(it.help_at, lambda pilot: -it.help_half(pilot)), "G"
+            ),
+            *keys("help.close", "escape q f1", opens("DiffPage"), after=("f1",)),
+            *keys("help.close", "question_mark", opens("DiffPage")),
+            *keys("app.quit", "ctrl+q", becomes(lambda pilot: pilot.app._exit, True)),
         ),
     ),
 )
 
 
 def test_every_binding_is_pressed_by_a_row() -> None:
-    pressed = {(key.action, key.keys[0]) for place in PLACES for key in place.rows}
+    pressed = {(key.action, key.key) for place in PLACES for key in place.rows}
 
     bound = {(name, key) for name, keys in known_actions().items() for key in keys.split(",")}
     assert bound == pressed
@@ -358,18 +380,19 @@ def pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-async def test_each_key_does_something(
+async def test_each_key_does_what_it_is_there_for(
     drive: Drive, sample_store: Path, pager: None, place: Place, size: tuple[int, int]
 ) -> None:
     async with drive(sample_store, size, place.start) as pilot:
         await press(pilot, *place.way)
         for key in place.rows:
             await press(pilot, *key.before)
-            before = key.told(pilot)
-            await pilot.press(*key.keys)
+            before = key.effect.read(pilot)
+            await pilot.press(key.key)
             if key.action == "app.quit":
                 await pilot.pause()
             else:
                 await settle(pilot)
-            assert key.told(pilot) != before, f"{key.action}: {key.keys}"
+            after = key.effect.read(pilot)
+            assert key.effect.holds(pilot, before, after), f"{key.action} {key.key}: {before} -> {after}"
             await press(pilot, *key.after)

@@ -18,10 +18,12 @@ from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from logscope.store.records import ErrorHistory, StoredRun
 
 SORTS = ("ended runs", "runs", "last seen", "first seen", "message")
-_HEAD = f"{'runs':>5} {'ended':>5} {'lines':>7} {'first':<10} {'last':<10} "
+_HEAD = f"{'runs':>5} {'ended':>5} {'lines':>6} {'first':<8} {'last':<8} "
 
 
 class ErrorsPage(Page):
@@ -157,13 +159,21 @@ def _key(error: ErrorHistory) -> str:
     return error.fingerprint + error.level
 
 
+def _moment(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}" if at else "not known"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
 def _row(error: ErrorHistory) -> Row:
-    first = f"{error.first_at:%Y-%m-%d}" if error.first_at else "-"
-    last = f"{error.last_at:%Y-%m-%d}" if error.last_at else "-"
+    first = f"{error.first_at:%y-%m-%d}" if error.first_at else "-"
+    last = f"{error.last_at:%y-%m-%d}" if error.last_at else "-"
     kind = f"{error.type}: " if error.type else ""
     sign = Sign.ERROR if error.ended_runs else Sign.UNKNOWN if error.level == "error" else Sign.NONE
     tone = Tone.MUTED if error.benign else Tone.BAD if error.ended_runs else Tone.NORMAL
-    head = f"{error.runs:>5} {error.ended_runs:>5} {error.occurrences:>7} {fit(first, 10)} {fit(last, 10)} "
+    head = f"{error.runs:>5} {error.ended_runs:>5} {error.occurrences:>6} {fit(first, 8)} {fit(last, 8)} "
     return Row(
         head + harmless(kind + error.message),
         sign,
@@ -173,8 +183,10 @@ def _row(error: ErrorHistory) -> Row:
             kind + error.message,
             "",
             f"{error.level}, fingerprint {error.fingerprint}",
-            f"{error.occurrences:,} lines in {error.runs:,} runs; ended {error.ended_runs:,} of them",
-            f"first {first}, last {last}",
+            f"{_count(error.occurrences, 'line')} in {_count(error.runs, 'run')}, "
+            f"of which it ended {error.ended_runs:,}",
+            f"first {_moment(error.first_at)}",
+            f"last  {_moment(error.last_at)}",
         ),
         copy=kind + error.message,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
@@ -38,6 +38,10 @@ class HelpPage(ModalScreen[None]):
         Binding("escape,q,question_mark,f1", "close", "Close", id="help.close"),
         Binding("j,down", "scroll(1)", "Down", show=False, id="help.down"),
         Binding("k,up", "scroll(-1)", "Up", show=False, id="help.up"),
+        Binding("g,home", "end(-1)", "Top", show=False, id="help.top"),
+        Binding("G,end", "end(1)", "Bottom", show=False, id="help.bottom"),
+        Binding("ctrl+d,pagedown", "half(1)", "Half page down", show=False, id="help.half_down"),
+        Binding("ctrl+u,pageup", "half(-1)", "Half page up", show=False, id="help.half_up"),
     ]
 
     def __init__(self, below: Screen[object], keymap: Mapping[str, str]) -> None:
@@ -45,7 +49,7 @@ class HelpPage(ModalScreen[None]):
         self._below, self._keymap = below, keymap
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="keys-of-all"):
+        with VerticalScroll(id="keys-of-all", can_focus=False):  # the keys are this screen's own
             yield Static(self._text(), markup=False)
 
     def _text(self) -> Text:
@@ -55,9 +59,9 @@ class HelpPage(ModalScreen[None]):
         for node in [*([] if focused is None else focused.ancestors_with_self), self._below.app]:
             rows = [binding for binding in bindings_of(type(node)) if binding.description]
             if rows:
-                text.append(f"\n{_title(node)}\n", style="bold")
+                text.append(f"\n{where(node)}\n", style="bold")
                 for binding in rows:
-                    keys = _keys(self._keymap.get(binding.id or "", binding.key))
+                    keys = keys_text(self._keymap.get(binding.id or "", binding.key).split(","))
                     text.append(f"  {keys:<22} {binding.tooltip or binding.description}\n")
         text.append("\n+ added  - gone  ~ changed  = same  ! error  ? not known\n")
         return text
@@ -68,8 +72,17 @@ class HelpPage(ModalScreen[None]):
     def action_scroll(self, step: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=step * 3, animate=False)
 
+    def action_half(self, step: int) -> None:
+        box = self.query_one(VerticalScroll)
+        box.scroll_relative(y=step * max(1, box.size.height // 2), animate=False)
 
-def _title(node: object) -> str:
+    def action_end(self, step: int) -> None:
+        box = self.query_one(VerticalScroll)
+        box.scroll_to(y=box.max_scroll_y if step > 0 else 0, animate=False)
+
+
+def where(node: object) -> str:
+    """What a binding belongs to, in words."""
     name = getattr(node, "NAME", "") or type(node).__name__
     return {
         "LogScopeApp": "everywhere",
@@ -79,5 +92,6 @@ def _title(node: object) -> str:
     }.get(name, name)
 
 
-def _keys(keys: str) -> str:
-    return " ".join(_NAMES.get(key, key) for key in keys.split(","))
+def keys_text(keys: Sequence[str]) -> str:
+    """Keys as a person would name them."""
+    return " ".join(_NAMES.get(key, key) for key in keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +13,7 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 
 from logscope.tui.harmless import harmless
+from logscope.tui.intake import ENDED_BADLY
 from logscope.tui.page import Job, Page
 from logscope.tui.run_filter import filtered
 from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows, series_detail, trends
@@ -97,9 +99,10 @@ class RunsPage(Page):
         self._by_id = {run.run_id: run for run in facts}
         self._trends = trends(facts)
         self._known.clear()
-        failed = sum(1 for run in facts if run.outcome == "failed")
+        counts = Counter(str(run.outcome) for run in facts if run.outcome in ENDED_BADLY)
+        ended = "".join(f", {count:,} {outcome}" for outcome, count in counts.most_common())
         self.refresh_bindings()
-        self.top(f"{len(facts):,} runs, {failed:,} failed   {self.scope.store_name}")
+        self.top(f"{len(facts):,} runs{ended}   {self.scope.store_name}")
         self._fill()
 
     def _fill(self) -> None:

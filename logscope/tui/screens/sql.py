@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -25,7 +27,7 @@ class SqlPage(Page):
 
     NAME = "SQL"
     CSS = """
-    SqlPage #tree { width: 32; border-left: none; border-right: solid $panel; padding: 0; }
+    SqlPage #tree { width: 36; border-left: none; border-right: solid $panel; padding: 0; }
     SqlPage #tree { overflow-x: auto; scrollbar-size-horizontal: 1; }
     SqlPage #editor { height: 8; border: none; padding: 0 1; }
     SqlPage #results { height: 1fr; width: 1fr; }
@@ -37,7 +39,7 @@ class SqlPage(Page):
     """
     FINDS = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,f5", "run", "Run", id="sql.run", priority=True),
+        Binding("ctrl+j,f5", "run", "Run", id="sql.run", key_display="f5", priority=True),
         Binding("f8", "history", "History", id="sql.history", priority=True),
         Binding("ctrl+e", "export", "Export", id="sql.export", priority=True),
     ]
@@ -113,7 +115,7 @@ class SqlPage(Page):
         table.clear(columns=True)
         for name in answer.columns:
             table.add_column(plain(name))
-        table.add_rows([[plain(_shown(cell)[:LONGEST_CELL]) for cell in row] for row in answer.rows])
+        table.add_rows([[_cell(cell) for cell in row] for row in answer.rows])
         self._rows = answer.rows
         shown, took = len(answer.rows), f"{answer.seconds * 1000:,.0f} ms"
         if not answer.is_cut:
@@ -193,6 +195,14 @@ class SqlPage(Page):
             + "\n"
         )
         return head + "".join(f"| {row} |\n" for row in rows)
+
+
+def _cell(cell: object) -> Text:
+    """A value in the table: harmless, not endless; numbers stand at the right."""
+    text = plain(_shown(cell)[:LONGEST_CELL])
+    if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool):
+        text.justify = "right"
+    return text
 
 
 def _shown(cell: object) -> str:

@@ -15,7 +15,7 @@ from logscope.tui.rows import Row, Sign, Tone
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
-    from logscope.store.records import Bucket, Series
+    from logscope.store.records import Bucket, Series, Spread
     from logscope.tui.throughput_view import ThroughputView
 
 METRICS = (
@@ -56,6 +56,7 @@ class ThroughputPage(Page):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(LineList).focus()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._draw())
         self.reload()
 
     def reload(self) -> None:
@@ -66,7 +67,11 @@ class ThroughputPage(Page):
         self._view = view
         other = f", baseline {view.other.path.rsplit('/', 1)[-1]}" if view.other is not None else ""
         self.top(harmless(f"{view.run.path.rsplit('/', 1)[-1]}{other}"))
-        self.query_one(LineList).show(_figures(view))
+        listing = self.query_one(LineList)
+        is_first = not listing.total
+        listing.show(_figures(view))
+        if is_first and listing.total > 1:
+            listing.cursor = 1  # the first figure, below the titles
         if not view.run.throughput.decode_lines:
             self.status("this run printed no decode line: choose another with 1, and t on it")
         self._draw()
@@ -76,12 +81,14 @@ class ThroughputPage(Page):
         if view is None:
             return
         widget = self.query_one(PlotextPlot)
+        # of the terminal's own colours the plot knows no names: it would draw black on black
+        widget.theme = "clear" if self.app.theme.startswith("ansi") else "auto"
         plot = widget.plt
         plot.clear_figure()
         name, title = METRICS[self._metric]
         if self._by_running:
             _draw_buckets(plot, view)
-            plot.title("decode tok/s per running requests; lines: lowest and highest of the good runs")
+            plot.title("decode tok/s per running requests")
         else:
             for run, series, marker in (
                 ("baseline", view.other_series, "o"), ("this run", view.series, "x"),
@@ -90,8 +97,7 @@ class ThroughputPage(Page):
             plot.title(f"{title} over seconds")
             spread = view.usual.gen_throughput
             if name == "gen_throughput" and spread is not None and spread.runs > 1:
-                plot.hline(spread.low)
-                plot.hline(spread.high)
+                _draw_spread(plot, view.series, spread)
         widget.refresh()
 
     def action_metric(self, step: int) -> None:
@@ -111,6 +117,13 @@ def _draw_series(plot: object, series: Sequence[Series], name: str, label: str, 
         plot.plot(  # type: ignore[attr-defined]
             [p.seconds for p in found.points], [p.median for p in found.points], label=label, marker=marker
         )
+
+
+def _draw_spread(plot: object, series: Sequence[Series], spread: Spread) -> None:
+    """Two dotted lines over the time of the run: between them lie the medians of the good runs."""
+    last = max((one.points[-1].seconds for one in series if one.points), default=0.0)
+    for label, level in (("between: good runs", spread.low), (None, spread.high)):
+        plot.plot([0.0, last], [level] * 2, label=label, marker="·", color="gray")  # type: ignore[attr-defined]
 
 
 def _draw_buckets(plot: object, view: ThroughputView) -> None:
@@ -141,7 +154,11 @@ def _figures(view: ThroughputView) -> list[Row]:
         )
     ]
     spread = view.usual.gen_throughput
-    usual = f"{spread.low:,.1f} - {spread.high:,.1f} over {spread.runs} runs" if spread is not None else ""
+    usual = ""
+    if spread is not None and spread.runs == 1:
+        usual = f"{spread.low:,.1f} (one run)"
+    elif spread is not None:
+        usual = f"{spread.low:,.1f} - {spread.high:,.1f} over {spread.runs} runs"
     outside = (
         spread is not None
         and ours.gen_median is not None

@@ -8,10 +8,12 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from logscope.report.harmless import cells
+from logscope.report.harmless import cells, clip
 from logscope.tui.harmless import fit, harmless, wrapped
 from logscope.tui.widgets.colours import style
 
+QUIT = "Quit"
+"""What the key that leads back does on the lowest screen."""
 MOST_KEYS = 7
 """Keys that the bar of keys shows."""
 
@@ -49,7 +51,10 @@ class Line(Widget):
         """The text cut or broken to the width, a blank at both ends."""
         if self._lines[0] != width:
             text, room = harmless(self._text), max(width - 2, 1)
-            lines = [text] if self._most == 1 else wrapped(text, room)[: self._most]
+            lines = [text] if self._most == 1 else wrapped(text, room)
+            if len(lines) > self._most:  # what is cut says so
+                last = self._most - 1
+                lines[last:] = [clip(f"{lines[last]} {lines[last + 1]}", room)]
             self._lines = (width, [f" {fit(line, room)} " for line in lines])
         return self._lines[1]
 
@@ -77,10 +82,12 @@ class KeyBar(Widget):
         if not self.is_attached or not self.app.app_focus:
             return
         parts: dict[str, tuple[str, str, str]] = {}
+        is_lowest = len(self.app.screen_stack) == 2 and getattr(self.screen, "NAME", "") == "Runs"
         for key, active in self.screen.active_bindings.items():
             binding = active.binding
             if binding.show and active.enabled and binding.action not in parts:
-                parts[binding.action] = (self.app.get_key_display(binding), binding.description, key)
+                said = QUIT if is_lowest and binding.action == "leave" else binding.description
+                parts[binding.action] = (self.app.get_key_display(binding), said, key)
         if list(parts.values()) != self._parts:
             self._parts = list(parts.values())
             self.refresh()

@@ -142,7 +142,7 @@ class LineList(ScrollView, can_focus=True):
         """One line of the screen."""
         offset_x, offset_y = self.scroll_offset
         index = offset_y + y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         base = self.visual_style.rich_style
         if not self._rows and self.placeholder:
             lines = wrapped(harmless(self.placeholder), max(width - 2, 10))
@@ -157,6 +157,8 @@ class LineList(ScrollView, can_focus=True):
         if index == self.cursor:
             look += style(self.app, "cursor" if self.has_focus else "blurred-cursor")
         strip = Strip([Segment(f"{row.sign.value} ", look), Segment(harmless(row.text), look)])
+        if strip.cell_length - offset_x > width:  # what is cut says so
+            return Strip([*strip.crop(offset_x, offset_x + width - 1), Segment("…", look)])
         return strip.crop_extend(offset_x, offset_x + width, look)
 
     # -- moving -----------------------------------------------------------------------------------

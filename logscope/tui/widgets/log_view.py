@@ -140,7 +140,7 @@ class LogView(ScrollView, can_focus=True):
         sign = {"error": "!", "warning": "~"}.get(mark, " ")
         rank_sign, rank_look = self._rank(text, look)
         head = [
-            Segment(f"{number:>8} ", look + style(self.app, "muted")),
+            Segment(f"{number:>8} ", look if number == self.cursor else look + style(self.app, "muted")),
             Segment(f"{sign}{rank_sign} ", rank_look),
         ]
         if self.wraps:
