@@ -62,6 +62,9 @@ class Context:
     end_time: datetime | None = None
     exit_code: int | None = None
     exit_signal: str | None = None
+    recorder: str | None = None
+    """``PID START`` of the process that will write the end (START in ticks after boot); None once it is
+    written, and in the store."""
 
 
 def context_path(log: Path) -> Path:
@@ -109,6 +112,7 @@ def context_from_json(held: Mapping[str, Json], where: str) -> Context:
         end_time=_time(_typed(held, "end_time", str, where), where),
         exit_code=_typed(held, "exit_code", int, where),
         exit_signal=_typed(held, "exit_signal", str, where),
+        recorder=_typed(held, "recorder", str, where),
     )
 
 
@@ -164,6 +168,7 @@ def context_to_json(context: Context) -> dict[str, Json]:
         "end_time": _iso(context.end_time),
         "exit_code": context.exit_code,
         "exit_signal": context.exit_signal,
+        "recorder": context.recorder,
     }
     always = ("schema", "argv", "env", "exit_code", "exit_signal")
     return {key: value for key, value in held.items() if key in always or value not in (None, {}, [])}

@@ -9,6 +9,8 @@ import codecs
 import gzip
 import io
 import lzma
+import os
+import select
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,9 @@ LINE_HEAD = 1 << 20
 LINE_TAIL = 1 << 18
 """Bytes kept from the end of a longer line (where the last message behind ``\\r`` bars stands)."""
 
+PIPE_PATIENCE = 3
+"""Seconds for which a named pipe may stay without anybody who writes into it."""
+
 _PROBE = 512
 
 
@@ -27,7 +32,7 @@ def open_log(path: str | Path) -> BinaryIO:
 
     Raises OSError when the file cannot be read. A damaged archive raises while it is read.
     """
-    stream: BinaryIO = _standard_input() if str(path) == "-" else Path(path).open("rb")  # noqa: SIM115
+    stream: BinaryIO = _standard_input() if str(path) == "-" else _opened(Path(path))
     buffered = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
     )
@@ -51,6 +56,31 @@ def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise OSError("standard input is closed")
     return sys.stdin.buffer
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file; a named pipe only when somebody writes into it, since opening one waits for that for ever."""
+    if not path.is_fifo():
+        return path.open("rb")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        if not waiting.poll(PIPE_PATIENCE * 1000) and not _has_writer(descriptor):
+            raise OSError("a pipe into which nobody writes")
+        os.set_blocking(descriptor, True)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _has_writer(descriptor: int) -> bool:
+    """True when the empty pipe is held by one who has written nothing yet."""
+    try:
+        return os.read(descriptor, 1) != b""
+    except BlockingIOError:
+        return True
 
 
 def read_blocks(stream: BinaryIO, size: int = 1 << 22) -> Iterator[bytes]:

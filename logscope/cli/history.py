@@ -7,8 +7,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from logscope.cli.command_parser import CommandParser
 from logscope.cli.common import add_format, store_path, write
 from logscope.exit_codes import ExitCode
 from parsers.lazy_dataclass import replace
@@ -21,15 +22,36 @@ DESCRIPTION = """Where an argument, a variable or an error appeared before.
 Values are told in spans: since which run a deployment had which value, and how its runs ended."""
 EPILOG = """examples:
   logscope history arg mem_fraction_static
+  logscope history arg --tp
   logscope history env NCCL_P2P_DISABLE
   logscope history error 'out of memory'
   logscope history error ac788a7471b3c333"""
 
 
+class _Parser(CommandParser):
+    """Takes a flag of the server (``--tp``) for the NAME of an argument, not for an option of its own."""
+
+    def parse_known_args(  # type: ignore[override]  # the namespace is always a plain one here
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        words = list(args or ())
+        if "arg" in words:
+            at = words.index("arg") + 1
+            if at < len(words) and words[at].startswith("--") and not self._is_own(words[at]):
+                words[at] = words[at].removeprefix("--")
+        return super().parse_known_args(words, namespace)
+
+    def _is_own(self, word: str) -> bool:
+        return any(word.partition("=")[0] in action.option_strings for action in self._actions)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.__class__ = _Parser
     parser.add_argument("kind", choices=("arg", "env", "error"))
     parser.add_argument(
-        "name", metavar="NAME", help="of the argument or variable; a fingerprint or words of an error"
+        "name",
+        metavar="NAME",
+        help="of the argument (or its flag) or variable; a fingerprint or words of an error",
     )
     add_format(parser, ("text", "json"))
 
@@ -42,9 +64,35 @@ def run(options: argparse.Namespace) -> int:
         errors = [_with_what_bears(store, error) for error in store.error_past(options.name)]
         write(_json("errors", errors) if options.format == "json" else "\n\n".join(map(_error_text, errors)))
         return ExitCode.OK
-    spans = store.argument_history(options.name) if options.kind == "arg" else store.env_history(options.name)
+    is_argument = options.kind == "arg"
+    spans = _argument_history(store, options.name) if is_argument else store.env_history(options.name)
     write(_json("spans", spans) if options.format == "json" else _spans_text(spans))
     return ExitCode.OK
+
+
+def _argument_history(store: Store, name: str) -> Sequence[ValueSpan]:
+    """Of the argument of this name, else of the one that a flag of this name sets (``--tp``: tp_size)."""
+    from logscope.errors import RunNotFound
+
+    try:
+        return store.argument_history(name)
+    except RunNotFound:
+        meant = _set_by("--" + name.strip("-").replace("_", "-"))
+        if meant is None or meant == name:
+            raise
+        return store.argument_history(meant)
+
+
+def _set_by(flag: str) -> str | None:
+    """The argument that a flag sets in the newest release that takes it, be it shortened (``--tp``)."""
+    from logscope.knowledge import flags_of, releases
+
+    for version in reversed(releases()):
+        flags = flags_of(version)
+        names = {name for each, name in flags.items() if each.startswith(flag)}
+        if flag in flags or len(names) == 1:
+            return flags[flag] if flag in flags else names.pop()
+    return None
 
 
 def _with_what_bears(store: Store, error: ErrorPast) -> ErrorPast:

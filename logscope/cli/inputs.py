@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from logscope.cli.common import store_path
+from logscope.notices import tell
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.lazy_pattern import lazy_re
 
@@ -105,8 +107,17 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
 
 
 def is_log(word: str) -> bool:
-    """True when `word` is standard input, or a path that is there."""
-    return word == "-" or Path(_split(word)[0]).expanduser().exists()
+    """True when `word` is standard input, or a path that is there (be it a link to nowhere).
+
+    A word such as ``last`` is never a file: that is ``./last``.
+    """
+    from logscope.store.references import NEWEST
+
+    if word in NEWEST:
+        _tell_of_file(word)
+        return False
+    path = Path(_split(word)[0]).expanduser()
+    return word == "-" or path.exists() or path.is_symlink()
 
 
 def _only_one_is_standard_input(words: Sequence[str | None]) -> None:
@@ -114,6 +125,12 @@ def _only_one_is_standard_input(words: Sequence[str | None]) -> None:
 
     if words.count("-") > 1:
         raise UsageError("'-' is given twice", "standard input can be read only once")
+
+
+@cache
+def _tell_of_file(word: str) -> None:
+    if Path(word).exists():
+        tell(f"{word} is a run of the store here; the file of this name is ./{word}")
 
 
 def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:

@@ -6,6 +6,7 @@ Must never disturb the launch: whatever fails here is told and left out.
 from __future__ import annotations
 
 import dataclasses
+import os
 import platform
 import signal
 import threading
@@ -20,6 +21,7 @@ from logscope.record.environment import Masker, kept_environment
 from logscope.record.machine import image, kernel, machine_facts, steady
 from logscope.record.models import list_files, model_folders
 from logscope.record.packages import read_installed
+from logscope.record.processes import read_process
 from parsers.lazy_dataclass import dataclass
 
 _JOIN_SECONDS = 10.0
@@ -45,7 +47,7 @@ class Surroundings:
         self._watched = watched
         self._tell = tell
         self._lock = threading.Lock()
-        self._context = Context(start_time=_now())
+        self._context = Context(start_time=_now(), recorder=_this_process())
         self._thread = threading.Thread(target=self._collect, name="surroundings", daemon=True)
 
     def start(self) -> None:
@@ -56,6 +58,7 @@ class Surroundings:
         """Keeps how and when the command ended."""
         self._update(
             end_time=_now(),
+            recorder=None,
             exit_code=None if number is not None else code,
             exit_signal=None if number is None else _signal_name(number),
         )
@@ -135,6 +138,11 @@ def _devices(watched: Watched) -> dict[str, object]:
         "driver": devices.driver,
         "facts": devices.facts(),
     }
+
+
+def _this_process() -> str | None:
+    own = read_process(os.getpid())
+    return None if own is None else f"{own.pid} {own.started}"
 
 
 def _now() -> datetime:

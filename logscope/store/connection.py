@@ -99,7 +99,7 @@ class Database:
 
         with self._turn:
             self._close()
-            connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            connection = _silent(duckdb.connect(":memory:", config=dict(_SETTINGS)))
             try:
                 place = str(self.path).replace("'", "''")
                 self._patiently(lambda: connection.execute(f"ATTACH '{place}' AS old"))
@@ -141,7 +141,7 @@ class Database:
         from logscope.store.engine import engine as duckdb
 
         if self.path is None:
-            connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            connection = _silent(duckdb.connect(":memory:", config=dict(_SETTINGS)))
             schema.create(connection, is_kept=False)
             return connection
         if not self.exists():
@@ -206,7 +206,7 @@ class Database:
         from logscope.store.engine import engine as duckdb
 
         return self._patiently(
-            lambda: duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS))
+            lambda: _silent(duckdb.connect(str(self.path), read_only=read_only, config=dict(_SETTINGS)))
         )
 
     def _patiently(self, attempt: Callable[[], DuckDBPyConnection]) -> DuckDBPyConnection:
@@ -255,6 +255,15 @@ class Database:
 
 _SETTINGS: tuple[tuple[str, str], ...] = (("autoinstall_known_extensions", "false"),)
 """Settings of every connection: all processes must use the same ones. Nothing is fetched from a network."""
+
+
+def _silent(connection: DuckDBPyConnection) -> DuckDBPyConnection:
+    """On a terminal DuckDB draws the progress of a long query on standard output, where only results stand.
+
+    It is no setting that can be given with the others.
+    """
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def run_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:

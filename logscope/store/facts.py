@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 FACT_COLUMNS = (
-    "r.run_id, r.path, r.ordinal, r.started_at, r.outcome, r.ready, r.stage, r.reason, r.sglang_version, "
+    "r.run_id, r.path, r.ordinal, coalesce(r.started_at, r.context_start), r.outcome, r.ready, r.stage, "
+    "r.reason, r.sglang_version, "
     "r.model_path, r.tp_size, r.dp_size, r.pp_size, r.ep_size, r.quantization, r.speculative_algorithm, "
     "r.device, "
     "r.host, r.root_type, r.root_message, r.root_fingerprint, r.ready_seconds, r.gen_median, r.mark, "

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from logscope.store.read_ahead import ReadAhead
     from parsers.log import LogReader
 
-GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 2.0
+GROUP_LOGS, GROUP_BYTES, GROUP_SECONDS = 64, 1 << 26, 0.7
 """A group of logs is written when it is this large, or when its first log has waited this long."""
 
 _WHOLE = (IngestStatus.NEW, IngestStatus.REPLACED)
@@ -51,6 +51,8 @@ MOST_RETRIES = 3
 
 Progress = Callable[[str, int, int], None]
 """Called with (path, its number from 1, how many there are) before each input is read."""
+OnDone = Callable[[IngestedPath], None]
+"""Hears of each input as soon as it is in the store, or cannot be: in the order of the inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,11 @@ class Ingest:
         progress: Progress | None = None,
         on_bytes: OnBytes | None = None,
         jobs: int = 1,
+        on_done: OnDone | None = None,
     ) -> None:
         self._on_bytes = on_bytes
+        self._on_done = on_done
+        self._told = 0
         self._jobs = jobs
         self._ahead: ReadAhead | None = None
         self._looked_ahead = 0
@@ -96,11 +101,18 @@ class Ingest:
     def run(self, words: Sequence[str | Path]) -> IngestReport:
         """Takes in everything that the words name. Only trouble with the store itself is raised."""
         sources, wrong = find_sources(words)
+        unfound = tuple(
+            IngestedPath(word, IngestStatus.FAILED, message=error.message, hint=error.hint)
+            for word, error in wrong
+        )
         if self._folder is not None:
             remove_leftovers(self._folder)
         with self._database.writing(creates=True) as connection:  # fails early where it may not be written
             self._knowledge = Knowledge(connection, self._database.beginnings_at)
         self._elder = self._knowledge_of_the_disk()
+        if self._on_done is not None:
+            for path in unfound:
+                self._on_done(path)
         try:
             if self._jobs > 1 and len(sources) > 1:
                 from logscope.store.read_ahead import ReadAhead  # loads multiprocessing
@@ -109,13 +121,13 @@ class Ingest:
                     self._take_all(sources)
             else:
                 self._take_all(sources)
+        except KeyboardInterrupt:
+            self._write_group()  # what was read whole is kept
+            self._tell_done(len(sources))
+            raise
         finally:
             for waiting in self._waiting:
                 waiting.log.rows.discard()
-        unfound = (
-            IngestedPath(word, IngestStatus.FAILED, message=error.message, hint=error.hint)
-            for word, error in wrong
-        )
         done = (self._done[number] for number in sorted(self._done))
         return IngestReport((*unfound, *done), self._newest_failure)
 
@@ -127,7 +139,16 @@ class Ingest:
             self._take(number, source)
             if self._is_due():
                 self._write_group()
+            self._tell_done()
         self._write_group()
+        self._tell_done()
+
+    def _tell_done(self, up_to: int = 0) -> None:
+        """Tells of the inputs that are done; beyond one that is not, only up to a number."""
+        while self._told in self._done or self._told < up_to:
+            if self._on_done is not None and self._told in self._done:
+                self._on_done(self._done[self._told])
+            self._told += 1
 
     def _look_ahead(self, sources: Sequence[Source], number: int) -> None:
         """Lets other processes begin with the next inputs that have to be read as a whole."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from logscope.store.identity import Content, ContentMeter
 from logscope.store.ingest_report import IngestStatus
 from logscope.store.loading import KnownLog
 from logscope.store.reading import FileStamp, ReadLog, is_packed, opened
+from logscope.store.recorder import was_abandoned
 from logscope.store.records import RunId
 from logscope.store.sources import Source
 from logscope.store.surroundings import Surroundings
@@ -80,6 +82,14 @@ class Knowledge:
         """Short logs without an args line: when they have grown, they have another key."""
         for *row, has_args in logs:
             self._add(KnownLog(*row), has_args)
+        self._unended = {
+            str(log_id)
+            for (log_id,) in connection.execute(
+                "SELECT log_id FROM runs "
+                "WHERE outcome = 'running' AND context_start IS NOT NULL AND context_end IS NULL"
+            ).fetchall()
+        }
+        """Logs with a launch whose recording has begun and not ended."""
         self._at_path = {str(row[0]): (str(row[1]), FileStamp(row[2], row[3]), row[4]) for row in sources}
         self._beginnings_at = beginnings_at
         self._new_beginnings: dict[tuple[int, int], list[str]] = {}
@@ -261,10 +271,15 @@ class Knowledge:
         return IngestStatus.NEW if self._here(source)[0] is None else IngestStatus.REPLACED
 
     def _again(self, plan: Plan, reparse: bool) -> Plan:
-        """A known log is read again when that is asked for, or when its context has changed."""
-        if plan.status is IngestStatus.KNOWN and not plan.is_part and (reparse or not plan.keeps_context):
-            return replace(plan, status=IngestStatus.REREAD)
-        return plan
+        """A known log is read again when that is asked for, when its context has changed, or when nobody will
+        write the end of a launch that seemed to run."""
+        if plan.status is not IngestStatus.KNOWN or plan.known is None or plan.is_part:
+            return plan
+        is_over = plan.known.log_id in self._unended and was_abandoned(
+            plan.surroundings.context, plan.stamp.time, datetime.now()
+        )
+        again = reparse or is_over or not plan.keeps_context
+        return replace(plan, status=IngestStatus.REREAD) if again else plan
 
 
 def content_of(known: KnownLog) -> Content:

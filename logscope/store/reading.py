@@ -17,13 +17,14 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.identity import HEAD, TAIL, Content, ContentMeter
 from logscope.store.masking import masked_context
+from logscope.store.recorder import was_abandoned
 from logscope.store.sources import STDIN, Source
 from logscope.store.surroundings import Surroundings, with_local_configs
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.log import LogReader
 from parsers.outcome import refine
 from parsers.reader import open_log, read_blocks
-from parsers.records import Conclusion, ParsedLog, Run
+from parsers.records import Conclusion, Outcome, ParsedLog, Run
 
 OnBytes = Callable[[int, int | None], None]
 """Hears (bytes read, bytes of the whole or None) while an input is read."""
@@ -138,7 +139,8 @@ def read(
             for each, run in zip(_contexts(runs, surroundings.context), runs, strict=True)
         )
     )
-    refined = tuple(_refined(run, context) for run, context in zip(runs, contexts, strict=True))
+    is_over = was_abandoned(surroundings.context, stamp.time, datetime.now())
+    refined = tuple(_refined(run, context, is_over) for run, context in zip(runs, contexts, strict=True))
     return ReadLog(
         source=source,
         stamp=stamp,
@@ -208,12 +210,21 @@ def _contexts(runs: Sequence[Run], context: Context | None) -> tuple[Context | N
     return tuple(context if number == chosen else None for number in range(len(runs)))
 
 
-def _refined(run: Run, context: Context | None) -> Run:
-    """Outcome and reason with what only the surroundings tell: how the process ended, and when."""
+def _refined(run: Run, context: Context | None, is_over: bool = False) -> Run:
+    """Outcome and reason with what only the surroundings tell: how the process ended, and when.
+
+    `is_over`: the recorder is gone without having written an end.
+    """
     if context is None:
         return run
     conclusion = Conclusion(run.outcome, run.ready, run.stage, run.reason, run.root_error, run.events)
     outcome, reason = refine(
         conclusion, context.exit_code, context.exit_signal, context.start_time, context.end_time, run.ended_at
     )
+    if outcome is Outcome.RUNNING and context.start_time is not None and context.end_time is None:
+        last = "" if run.ended_at is None else f"; last line at {run.ended_at:%Y-%m-%d %H:%M:%S}"
+        if is_over:
+            outcome = Outcome.KILLED
+            reason = f"its recorder was killed, and wrote no end of it; {conclusion.reason}"
+        reason += last
     return replace(run, outcome=outcome, reason=reason)

@@ -14,11 +14,12 @@ from parsers.lazy_pattern import lazy_re
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_NEWEST = {
+NEWEST = {
     "last": "true",
     "last-failed": "outcome IN ('failed', 'killed', 'hung')",
     "last-ready": "ready AND outcome NOT IN ('failed', 'hung', 'killed')",
 }
+"""Word that names the newest run of a kind -> which runs are of it, in SQL."""
 _WITH_ORDINAL = lazy_re(r"(?P<path>.+)#(?P<ordinal>\d+)\Z", re.DOTALL)
 _LONG_PREFIX = lazy_re(r"[0-9a-f]{8,16}\Z")
 _TYPED_ID = 6
@@ -28,7 +29,7 @@ _HINT = "a run id, a unique prefix of one, a log's path (PATH#2), last, last-fai
 
 def find_run(connection: DuckDBPyConnection, reference: str) -> int:
     """The run_no of the run that `reference` names. Raises RunNotFound with what is near."""
-    if reference in _NEWEST:
+    if reference in NEWEST:
         return _newest(connection, reference)
     is_long = _LONG_PREFIX.match(reference) is not None  # as commands print it: no path is called so
     if is_long and len(rows := _begins(connection, reference)) == 1:
@@ -55,7 +56,7 @@ def _begins(connection: DuckDBPyConnection, prefix: str) -> list[tuple[int, str]
 
 def _newest(connection: DuckDBPyConnection, word: str) -> int:
     row = connection.execute(
-        f"SELECT run_no FROM runs WHERE {_NEWEST[word]} ORDER BY order_at DESC NULLS LAST, run_no DESC "
+        f"SELECT run_no FROM runs WHERE {NEWEST[word]} ORDER BY order_at DESC NULLS LAST, run_no DESC "
         f"LIMIT 1"
     ).fetchone()
     if row is None:
@@ -107,7 +108,7 @@ def _near(connection: DuckDBPyConnection, reference: str) -> str:
     paths = sorted({row[0] for row in known})
     if not paths:
         return "the store is empty: 'logscope ingest PATH...'"
-    word = difflib.get_close_matches(reference.lower(), _NEWEST, n=1, cutoff=0.7)
+    word = difflib.get_close_matches(reference.lower(), NEWEST, n=1, cutoff=0.7)
     if word:
         return f"did you mean {word[0]}?"
     if len(reference) >= _TYPED_ID and _is_hex(reference):  # one digit wrong, or two changed places

@@ -80,6 +80,8 @@ def _sources_of(word: str) -> Iterator[Source]:
         yield Source(_absolute(path), str(path), given=True)
     elif any(sign in word for sign in "*?["):
         yield from _by_glob(str(path), word)
+    elif path.is_symlink():
+        raise SourceError(f"{word}: a link to {path.readlink()}, which is not there")
     else:
         raise SourceError(f"{word}: no such file or folder")
 

@@ -26,7 +26,7 @@ from parsers.records import Json
 
 if TYPE_CHECKING:
     from logscope.store.headline import Headline
-    from logscope.store.ingest import Progress
+    from logscope.store.ingest import OnDone, Progress
     from logscope.store.ingest_report import IngestReport
     from logscope.store.overview import TableNote
     from logscope.store.pruning import Pruned, PruneRule
@@ -96,16 +96,18 @@ class Store:
         progress: Progress | None = None,
         on_bytes: OnBytes | None = None,
         jobs: int = 1,
+        on_done: OnDone | None = None,
     ) -> IngestReport:
         """Takes in files, folders, globs and ``-``. What cannot be read is told in the report.
 
-        `progress` hears which input comes next, `on_bytes` how far it is; `jobs` logs are read at a time.
+        `progress` hears which input comes next, `on_bytes` how far it is, `on_done` what is in the store or
+        cannot be (also where the call is interrupted afterwards); `jobs` logs are read at a time.
         """
         from logscope.store.ingest import Ingest
         from logscope.store.surroundings import GivenFiles
 
         given = GivenFiles(config_files or {}, env_file)
-        return Ingest(self._database, given, reparse, progress, on_bytes, jobs).run(paths)
+        return Ingest(self._database, given, reparse, progress, on_bytes, jobs, on_done).run(paths)
 
     def load(self, reference: str) -> StoredRun:
         """The run that `reference` names (id, unique prefix, path, ``PATH#2``, ``last``,
