@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, write
+from logscope.cli.common import add_format, note, page_columns, store_path, write
 from logscope.cli.launch_words import take_launch
 from logscope.errors import LogScopeError, UsageError
 from logscope.exit_codes import ExitCode
@@ -51,12 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from logscope.record.check import check
     from logscope.record.check_report import check_json, check_text
+    from logscope.report.layout import page
 
     plan = _plan(options)
     history = _history(options)
     with history.reading() if history is not None else nullcontext():
         answer = check(plan, history)
-    write(check_json(answer) if options.format == "json" else check_text(answer))
+    with page(page_columns()):
+        write(check_json(answer) if options.format == "json" else check_text(answer))
     return ExitCode.OK if answer.is_clear else ExitCode.DIFFERENT
 
 
@@ -67,8 +70,21 @@ def _plan(options: argparse.Namespace) -> Planned:
         return plan_of_context(options.context, options.command, options.sglang_version)
     if not options.command:
         raise UsageError("no command to check", "logscope check [options] -- COMMAND...")
+    _must_be_launch(options.command)
     cwd = options.cwd if options.cwd is not None else Path.cwd()
     return plan_here(options.command, dict(os.environ), cwd, options.sglang_version)
+
+
+def _must_be_launch(words: Sequence[str]) -> None:
+    """Refuses a command without SGLang's entry point and without any of its flags."""
+    from logscope.record.command_line import parse_command
+
+    command = parse_command(words)
+    if command.entry is None and not any(option.flag.startswith("--") for option in command.options):
+        raise UsageError(
+            f"{' '.join(words)[:60]}: no SGLang launch is in this command",
+            "give the command that starts the server: python -m sglang.launch_server ..., sglang serve ...",
+        )
 
 
 def _history(options: argparse.Namespace) -> Store | None:

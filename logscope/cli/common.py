@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,6 +58,14 @@ def write(text: str) -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="\n")
     with _writing():
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Writes lines as a result, those that are wider than the page broken."""
+    from logscope.report.layout import broken, page
+
+    with page(page_columns()):
+        write("\n".join(broken(lines)))
 
 
 def write_bytes(data: bytes) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from logscope.cli.command_parser import CommandParser
-from logscope.cli.common import add_format, store_path, write
+from logscope.cli.common import add_format, store_path, write, write_lines
 from logscope.exit_codes import ExitCode
 from parsers.lazy_dataclass import replace
 
@@ -62,11 +62,19 @@ def run(options: argparse.Namespace) -> int:
     store = Store.open(store_path(options), read_only=True)
     if options.kind == "error":
         errors = [_with_what_bears(store, error) for error in store.error_past(options.name)]
-        write(_json("errors", errors) if options.format == "json" else "\n\n".join(map(_error_text, errors)))
+        if options.format == "json":
+            write(_json("errors", errors))
+        else:
+            write_lines("
+
+".join(map(_error_text, errors)).splitlines())
         return ExitCode.OK
     is_argument = options.kind == "arg"
     spans = _argument_history(store, options.name) if is_argument else store.env_history(options.name)
-    write(_json("spans", spans) if options.format == "json" else _spans_text(spans))
+    if options.format == "json":
+        write(_json("spans", spans))
+    else:
+        write_lines(_spans_text(spans).splitlines())
     return ExitCode.OK
 
 

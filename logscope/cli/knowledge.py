@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from logscope.cli.common import add_format, note, write
+from logscope.cli.command_parser import CommandParser
+from logscope.cli.common import add_format, note, write, write_lines
 from logscope.errors import UsageError
 from logscope.exit_codes import ExitCode
 
@@ -21,9 +22,25 @@ DESCRIPTION = "Facts about SGLang by release: arguments, environment variables, 
 EPILOG = """examples:
   logscope knowledge releases
   logscope knowledge arg chunked_prefill_size
+  logscope knowledge arg --tp
   logscope knowledge env SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN
   logscope knowledge validation --good-version 0.5.0rc2 --bad-version 0.5.9 --message TEXT
   logscope knowledge add ~/src/sglang            (a checkout, site-packages, a wheel)"""
+
+
+class _FlagParser(CommandParser):
+    """Takes a flag as a person types it (``--tp``) for the NAME."""
+
+    def parse_known_args(  # type: ignore[override]  # the namespace is always a plain one here
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        words = list(args or ())
+        for place, word in enumerate(words):
+            is_own = word.partition("=")[0] in self._option_string_actions
+            if word.startswith("--") and len(word) > 2 and not is_own:
+                words[place] = word.partition("=")[0].lstrip("-")
+                break
+        return super().parse_known_args(words, namespace)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="releases|arg|env|validation|add")
     formats = _shared_options()
     actions.add_parser("releases", parents=[formats], help="the releases with facts", allow_abbrev=False)
-    named = (("arg", "a server argument, or its flag without dashes"), ("env", "an environment variable"))
+    named = (("arg", "a server argument, or its flag"), ("env", "an environment variable"))
     for name, what in named:
         action = actions.add_parser(name, parents=[formats], help=f"the life of {what}", allow_abbrev=False)
+        if name == "arg":
+            action.__class__ = _FlagParser
         action.add_argument("name", metavar="NAME", help=what)
         action.add_argument("--version", metavar="X", help="also say what this release has")
     check = actions.add_parser(
@@ -141,7 +160,7 @@ def _life(options: argparse.Namespace, life: Life | None, extra: Mapping[str, An
     if options.format == "json":
         _json({"life": asdict(life), **extra})
     else:
-        write("\n".join(_life_lines(life, extra)))
+        write_lines(_life_lines(life, extra))
     return ExitCode.OK
 
 
@@ -183,7 +202,7 @@ def _validation(options: argparse.Namespace) -> int:
     if options.format == "json":
         _json({"validation": asdict(finding)})
     else:
-        write("\n".join(_finding_lines(finding)))
+        write_lines(_finding_lines(finding))
     return ExitCode.DIFFERENT if finding.finding in ("unknown", "foreign") else ExitCode.OK
 
 

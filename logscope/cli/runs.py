@@ -128,7 +128,9 @@ def _as_text(runs: Sequence[RunFacts], color: bool, columns: int | None = None) 
 def _narrow_lines(table: Sequence[tuple[str, ...]], color: bool, columns: int) -> list[str]:
     short = [(run, at[:16], outcome, stage, version) for run, at, outcome, stage, version, *_ in table]
     used = sum(max(len(row[column]) for row in short) + 2 for column in range(5))
-    room = max(8, columns - used)
+    if columns - used < 8:
+        return _stacked_lines(table, color, columns)
+    room = columns - used
     names = [PurePath(row[5]).name or row[5] for row in table]
     rows = [
         (*cells, name if len(name) <= room else f"{name[: room - 1]}…", "")
@@ -141,6 +143,21 @@ def _narrow_lines(table: Sequence[tuple[str, ...]], color: bool, columns: int) -
         if row is not table[0] and row[6]:
             ended = f"    {row[6]}"
             done.append(ended if len(ended) <= columns else f"{ended[: columns - 1]}…")
+    return done
+
+
+def _stacked_lines(table: Sequence[tuple[str, ...]], color: bool, columns: int) -> list[str]:
+    """The run, when and how it ended; all else on lines of its own below."""
+    short = [table[0][:3], *((run, at[5:16] or at, outcome) for run, at, outcome, *_ in table[1:])]
+    heads = _table_lines([(*cells, "") for cells in short], color)
+    done: list[str] = []
+    for head, row in zip(heads, table, strict=True):
+        done.append(head)
+        below = (", ".join((row[3], row[4], PurePath(row[5]).name or row[5])), row[6])
+        done += [
+            text if len(text) <= columns else f"{text[: columns - 1]}…"
+            for text in (f"    {one}" for one in below if one and row is not table[0])
+        ]
     return done
 
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, write, write_bytes
+from logscope.cli.common import add_format, note, store_path, write, write_bytes, write_lines
 from logscope.cli.stoppable import stoppable
 from logscope.exit_codes import ExitCode
 
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     from logscope.store import Store
 
     if options.list:
-        write(_saved_list())
+        write_lines(_saved_list().splitlines())
         return ExitCode.OK
     store = Store.open(store_path(options), read_only=True)
     sql = _query(options)
@@ -99,7 +99,7 @@ def _without_query(store: Store, options: argparse.Namespace) -> int:
     notes = store.tables()
     width = max(len(table.name) for table in notes)
     lines = [f"{table.kind:<5}  {table.name:<{width}}  {table.meaning}" for table in notes]
-    write("\n".join(lines))
+    write_lines(lines)
     return ExitCode.OK
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import note, store_path, write
+from logscope.cli.common import note, page_columns, store_path, write
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def run(options: argparse.Namespace) -> int:
     store = Store.open(store_path(options))
     if options.paths:
         _take_in(store, options)
-    write(_report(store))
+    from logscope.report.layout import page
+
+    with page(page_columns()):
+        write(_report(store))
     return ExitCode.OK
 
 

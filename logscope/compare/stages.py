@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from logscope.compare.records import StageChange
 from logscope.store.records import SetupSpread, Spread, StoredRun
+from parsers.lazy_dataclass import replace
 from parsers.records import Stage, StageSpan
 
 _LAUNCH = tuple(stage for stage in Stage if stage is not Stage.SHUTDOWN)
@@ -28,18 +29,36 @@ def stage_changes(bad: StoredRun, good: StoredRun | None, usual: SetupSpread) ->
 
 def _is_later(stage: Stage, reached: Mapping[Stage, StageSpan]) -> bool:
     """True when the failing run got past the stage without printing it."""
-    order = list(Stage)
-    return any(order.index(other) > order.index(stage) for other in reached if other is not Stage.SHUTDOWN)
+    return any(_comes_after(other, stage) for other in reached if other is not Stage.SHUTDOWN)
 
 
 def _spans(run: StoredRun | None) -> Mapping[Stage, StageSpan]:
-    """One span a stage: the whole launch's where there is one, else the slowest rank's."""
+    """One span a stage: the whole launch's where there is one, else the slowest rank's.
+
+    A stage counts as begun when the one before it has ended. Where the launch ended in the stage before all
+    the same (the load of a draft behind the target's), it never got there and did not end the one it is in.
+    """
     found: dict[Stage, StageSpan] = {}
+    ended_in = _ended_in(run)
     for span in run.run.stages if run is not None else ():
+        if ended_in is not None and not span.complete and _comes_after(span.stage, ended_in):
+            continue
+        if span.stage is ended_in:
+            span = replace(span, complete=False)
         held = found.get(span.stage)
         if held is None or (held.rank and (not span.rank or (span.seconds or 0) > (held.seconds or 0))):
             found[span.stage] = span
     return found
+
+
+def _ended_in(run: StoredRun | None) -> Stage | None:
+    """The stage in which the launch ended before it was ready; None for any other run."""
+    return None if run is None or run.run.ready or run.run.root_error is None else run.run.stage
+
+
+def _comes_after(stage: Stage, other: Stage) -> bool:
+    order = list(Stage)
+    return order.index(stage) > order.index(other)
 
 
 def _row(

@@ -16,7 +16,17 @@ from logscope.knowledge.counterpart import Counterpart, counterparts, ends_serve
 from logscope.knowledge.environment import deprecated_names
 from logscope.knowledge.gates import Flip, changed_defaults, flips, gates_of
 from logscope.knowledge.library import ReleaseView
-from logscope.knowledge.locate import NEAR, NONE, SHARED, Located, Match, Message, locate, take_apart
+from logscope.knowledge.locate import (
+    NEAR,
+    NONE,
+    SHARED,
+    Located,
+    Match,
+    Message,
+    is_piece,
+    locate,
+    take_apart,
+)
 from logscope.knowledge.parser_errors import parser_finding
 from logscope.knowledge.periods import in_words
 from logscope.knowledge.records import Gate, ValidationFinding
@@ -56,7 +66,7 @@ def _known_releases(
         return said_by_parser
     located = locate(bad, told, frames)
     if not located.matches:
-        return _not_found(good, bad, located, notes)
+        return _not_found(good, bad, told, located, notes)
     return _judged(good, bad, told, located, notes)
 
 
@@ -75,6 +85,11 @@ def _judged(
     judgements = [_judge(good, bad, match) for match in located.matches[:_MOST_JUDGED]]
     if told.type and any(one.match.site.kind in FATAL for one in judgements):
         judgements = [one for one in judgements if one.match.site.kind in FATAL]
+    if not told.type and len({one.finding for one in judgements}) > 1:
+        fatal = [one for one in judgements if one.match.site.kind in FATAL]
+        if fatal and len(fatal) < len(judgements):
+            judgements = fatal
+            notes += ("judged as an error: without its class it may also be the warning of the same words",)
     if located.confidence == NEAR:
         path = judgements[0].match.site.path
         why = f"Close to a check in {path} of {bad.version}, but not its text: another build, or reworded."
@@ -257,6 +272,20 @@ def _introduced(good: ReleaseView, bad: ReleaseView, one: _Judgement, finding: s
     return catalogue.releases[after[0]] if after else None
 
 
+def _doubt(good: ReleaseView, bad: ReleaseView, message: Message) -> str:
+    """Why a text that no check of the bad release has may be SGLang's all the same; '' for no reason."""
+    before = locate(good, message, ())
+    if before.matches and before.confidence != NEAR:
+        return (
+            f"a check of {good.version} has this text and none of {bad.version} has it; "
+            "are the two releases swapped, or is the message of another run"
+        )
+    for view in (bad, good):
+        if is_piece(view, message):
+            return f"too short, it may be a piece of a text of {view.version}; give the whole message"
+    return ""
+
+
 def _release_notes(good: ReleaseView, bad: ReleaseView) -> tuple[str, ...]:
     return tuple(
         f"no facts of {view.asked}; those of {view.version}, the nearest lower release, were used"
@@ -279,9 +308,12 @@ def _unknown_release(
 
 
 def _not_found(
-    good: ReleaseView, bad: ReleaseView, located: Located, notes: tuple[str, ...]
+    good: ReleaseView, bad: ReleaseView, message: Message, located: Located, notes: tuple[str, ...]
 ) -> ValidationFinding:
     word, _, clause = located.reason.partition(": ")
+    if word == "foreign" and (doubt := _doubt(good, bad, message)):
+        word, clause = "unknown", doubt
+    clause = clause.replace("this release", bad.version)
     finding = "unknown" if word == "unknown" else "foreign"
     told = {
         "foreign": "This is not SGLang's own message",

@@ -8,6 +8,18 @@ from math import ceil
 
 from logscope.knowledge.catalogue import Catalogue
 
+_LEAST_PART = 4
+"""Words of which a message must have so many to be called a piece of a wording."""
+
+
+def part_of(catalogue: Catalogue, words: frozenset[int]) -> list[int]:
+    """Wordings that hold all of these words: the message may be a piece of one of them."""
+    places = frozenset(_places(catalogue.vocabulary, words))
+    if len(places) < max(len(words), _LEAST_PART):
+        return []
+    rarest = min(places, key=lambda place: (catalogue.word_counts[place], place))
+    return [one for one in catalogue.templates_with(rarest) if places <= set(catalogue.words(one))]
+
 
 def alike(catalogue: Catalogue, words: frozenset[int], least: float) -> Iterator[tuple[float, int]]:
     """(likeness, template) of every wording with at least `least` of common words.

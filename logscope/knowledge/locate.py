@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from logscope.knowledge.library import ReleaseView
-from logscope.knowledge.likeness import alike
+from logscope.knowledge.likeness import alike, part_of
 from logscope.knowledge.site_records import FATAL, SiteFact, Wording
 from logscope.knowledge.wording import (
     ANCHOR,
@@ -283,6 +283,12 @@ def _near(view: ReleaseView, message: Message) -> Located | None:
         return None
     best = max(found, key=lambda one: one[0])
     return Located((best[1],), NEAR)
+
+
+def is_piece(view: ReleaseView, message: Message) -> bool:
+    """True when all words of the message stand in one wording of the release: it may be cut out of it."""
+    rows = (row for one in part_of(view.catalogue, message.words) for row in view.catalogue.rows_with(one))
+    return any(_line_of(view, row) is not None for row in rows)
 
 
 def _line_of(view: ReleaseView, row: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Iterator, Mapping
 
@@ -16,9 +17,36 @@ _LEAST_KNOWN = 10
 
 
 def flag_findings(plan: Planned) -> Iterator[Finding]:
-    """Unknown, removed and ambiguous flags, and values outside of the choices."""
+    """Unknown, removed and ambiguous flags, and values outside of the choices.
+
+    A release that is newer than all known ones is judged by the newest of them, and nothing is certain then.
+    """
     if plan.command.entry is None:
         return
+    newest = newest_known(plan.version)
+    if newest is None:
+        yield from _flag_findings(plan)
+        return
+    for finding in _flag_findings(dataclasses.replace(plan, version=newest)):
+        yield finding if finding.severity is not Severity.FAILS else _softened(finding, plan, newest)
+
+
+def newest_known(version: str | None) -> str | None:
+    """The release by which a newer, unknown one is judged; None for any other."""
+    near = knowledge.nearest_release(version) if version is not None else None
+    is_newer = near is not None and near != version and _next_release(version or "") is None
+    return near if is_newer else None
+
+
+def _softened(finding: Finding, plan: Planned, newest: str) -> Finding:
+    told = f"judged by {newest}, the newest release that is known: {plan.version} is newer and may take it"
+    title = f"{finding.title.partition(': ')[0]}: {plan.version} may refuse the launch"
+    return dataclasses.replace(
+        finding, severity=Severity.RISK, title=title, evidence=(*finding.evidence, told)
+    )
+
+
+def _flag_findings(plan: Planned) -> Iterator[Finding]:
     known = _known_flags(plan.version)
     if len(known) < _LEAST_KNOWN:
         if any(option.flag for option in plan.command.options):
@@ -39,7 +67,8 @@ def _judge(plan: Planned, option: Option, known: Mapping[str, str]) -> Iterator[
     if name is None:
         full = sorted({flag for flag in known if flag.startswith(option.flag)})
         names = {known[flag] for flag in full}
-        if not full:
+        own_name = option.flag.removeprefix("--").replace("-", "_")
+        if not full or (len(names) > 1 and _renamed_to(own_name, plan.version) is not None):
             yield _unknown(plan, option, known)
             return
         if len(full) > 1 and len(names) > 1:

@@ -13,6 +13,8 @@ from parsers.lazy_dataclass import dataclass
 from parsers.records import Json
 
 _ABSENT = "-"
+_LEAST_COLUMN = 6
+"""Columns below which a value cannot be told from others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,26 @@ def compare_table(runs: Sequence[StoredRun]) -> Table:
 
 
 def table_text(table: Table, width: int = 80) -> str:
-    """The table in at most `width` columns; long values are cut in their middle."""
-    count = len(table.columns)
+    """The table in at most `width` columns; long values are cut in their middle.
+
+    Where the columns do not fit beside each other they stand in several tables, one below the other.
+    """
     names = min(max((cells(name) for name, _ in table.rows), default=4), max(12, width // 3))
-    room = max(6, (width - names - 2 * count) // count)
-    body = [("", table.columns), *table.rows]
-    widths = [min(room, max(cells(values[index]) for _, values in body)) for index in range(count)]
-    lines = [_line(name, values, names, widths) for name, values in body]
-    return "\n".join([*lines, "", f"{table.same} more rows are the same in all runs", ""])
+    beside = max(1, (width - names) // (_LEAST_COLUMN + 2))
+    every = range(len(table.columns))
+    lines: list[str] = []
+    for first in range(0, len(every), beside):
+        lines += [*_part_lines(table, every[first : first + beside], names, width), ""]
+    return "\n".join([*lines, f"{table.same} more rows are the same in all runs", ""])
+
+
+def _part_lines(table: Table, shown: Sequence[int], names: int, width: int) -> list[str]:
+    room = max(_LEAST_COLUMN, (width - names - 2 * len(shown)) // len(shown))
+    body = [
+        (name, [values[index] for index in shown]) for name, values in [("", table.columns), *table.rows]
+    ]
+    widths = [min(room, max(cells(values[at]) for _, values in body)) for at in range(len(shown))]
+    return [_line(name, values, names, widths) for name, values in body]
 
 
 def table_markdown(table: Table) -> str:

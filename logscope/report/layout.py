@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from logscope.report.harmless import cells
 from logscope.report.outline import Row
 from parsers.lazy_dataclass import dataclass
+from parsers.lazy_pattern import lazy_re
 
+_FIRST_COLUMN = lazy_re(r" *\S+(?: \S+)* {2,}")
 WIDTH = 80
 """Columns of a text report where nobody asks for others."""
 _page = ContextVar("columns of the page", default=WIDTH)
@@ -58,6 +60,21 @@ def wrapped(text: str, first: str = "", rest: str | None = None, width: int | No
             is_empty = False
     lines.append(line)
     return lines
+
+
+def broken(lines: Iterable[str]) -> list[str]:
+    """`lines` with those that are wider than the page broken, what follows under their second column."""
+    done: list[str] = []
+    for line in lines:
+        if cells(line) <= page_width():
+            done.append(line)
+            continue
+        head = _FIRST_COLUMN.match(line)
+        first = head.group(0) if head is not None and cells(head.group(0)) <= page_width() // 2 else ""
+        indent = first or line[: len(line) - len(line.lstrip())]
+        follow = " " * cells(indent) if first else f"{indent}  "
+        done += wrapped(line[len(indent) :], indent, follow)
+    return done
 
 
 def title(text: str, ink: Ink) -> list[str]:

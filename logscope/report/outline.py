@@ -190,7 +190,8 @@ def _stage_row(change: StageChange) -> Row:
         sign = "~"
     if change.bad_reached and not change.bad_complete:
         sign = "!"
-        notes.append("began and did not end")
+        has_ended_once = change.bad_seconds is not None  # the target's load, where the draft's failed
+        notes.append("the run ended in this stage" if has_ended_once else "began and did not end")
     if change.usual_seconds is not None and change.is_outside:
         usual = change.usual_seconds
         notes.append(f"usual {duration(usual.low)} to {duration(usual.high)} over {usual.runs} good runs")

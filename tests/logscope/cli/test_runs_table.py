@@ -37,6 +37,20 @@ def test_on_a_terminal_no_line_is_wider_and_the_end_stands_below(
     assert max(len(row), len(below)) <= columns
 
 
+def test_on_a_narrow_terminal_stage_release_and_model_stand_below_too(
+    db: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_columns", lambda: 40)
+    capsys.readouterr()
+
+    assert main(["runs"]) == 0
+
+    head, row, *below = capsys.readouterr().out.splitlines()
+    assert head.split() == ["run", "started", "outcome"]
+    assert "failed" in row and len(below) == 2
+    assert max(map(len, (head, row, *below))) <= 40
+
+
 def test_in_a_pipe_a_run_is_one_line(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 

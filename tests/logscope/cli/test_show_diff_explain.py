@@ -390,3 +390,16 @@ def test_help_of_every_command_has_an_example_and_exit_codes(capsys: pytest.Capt
         text = capsys.readouterr().out
         assert f"logscope {command} " in text.split("examples:")[1]
         assert "exit code" in text
+
+
+def test_the_stage_in_which_a_run_failed_is_the_last_that_it_reached(
+    no_store: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, told = _diff([S02, S03, *no_store], capsys)
+
+    bad, rows = told["bad"], told["milestones"]
+    assert isinstance(bad, dict) and isinstance(rows, list)
+    assert bad["stage"] == "load"
+    reached = [row["stage"] for row in rows if row["bad"]]
+    assert reached[-1] == "load"
+    assert [row["stage"] for row in rows if row["first_missing"]] == ["kv-cache"]

@@ -229,3 +229,37 @@ def test_a_choice_that_is_gone_is_a_changed_condition(publish: Publish) -> None:
     said = "run.py: error: argument --kv-layout: invalid choice: 'paged' (choose from 'flat')"
 
     assert knowledge.validation("9.0.0", "9.1.0", said).finding == "guard-changed"
+
+
+LONGER = "Warning: Target model's context_length (4096) is greater than the derived context_length (2048)."
+
+
+def test_text_of_the_good_release_only_is_not_called_foreign() -> None:
+    finding = knowledge.validation("0.5.1", "0.4.6", LONGER)
+
+    assert finding.finding == "unknown"
+    assert "a check of 0.5.1 has this text and none of 0.4.6 has it" in finding.explanation
+    assert "swapped" in finding.explanation
+
+
+@pytest.mark.parametrize(("good", "bad"), [("0.4.6", "0.5.1"), ("0.5.1", "0.4.6")])
+def test_a_piece_of_a_text_is_too_short_to_tell(good: str, bad: str) -> None:
+    finding = knowledge.validation(good, bad, "is greater than the derived context_length")
+
+    assert finding.finding == "unknown"
+    assert "too short" in finding.explanation and "give the whole message" in finding.explanation
+
+
+def test_message_of_others_names_the_release_in_which_it_is_not() -> None:
+    finding = knowledge.validation("0.4.6", "0.5.1", "CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    assert finding.finding == "foreign"
+    assert "no check of 0.5.1 has this text" in finding.explanation
+
+
+def test_message_without_its_class_is_judged_as_the_error() -> None:
+    bare = knowledge.validation("0.4.6", "0.5.1", LONGER)
+    told = knowledge.validation("0.4.6", "0.5.1", LONGER, (), "ValueError")
+
+    assert bare.finding == told.finding == "default-flipped"
+    assert any("without its class" in note for note in bare.notes)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from logscope.cli.main import main
-from logscope.knowledge import nearest_release
+from logscope.knowledge import nearest_release, releases
 from logscope.record.check import CheckAnswer, check
 from logscope.record.check_report import check_text
 from logscope.record.check_rules import rule_findings
@@ -511,3 +511,29 @@ def test_recorded_history_gives_no_false_alarm_and_every_knowable_cause() -> Non
     }
     assert {name for name in good if alarms[name]} == set()
     assert {name for name, subject in _KNOWABLE.items() if subject not in alarms[name]} == set()
+
+
+def test_what_is_no_launch_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--db", str(tmp_path / "none.duckdb"), "--", "ls", "-l"]) == 2
+    assert "ls -l: no SGLang launch is in this command" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("--no-such-flag", "3"), ("--kv-cache-dtype", "fp1"), ("--enable-nan-detection",)]
+)
+def test_release_newer_than_all_known_is_judged_by_the_newest_and_never_for_sure(
+    model: Path, words: tuple[str, ...]
+) -> None:
+    (finding,) = _against(_check(model, *words, version="99.1"))
+    (known,) = _against(_check(model, *words, version=releases()[-1]))
+
+    assert (finding.severity, known.severity) == (Severity.RISK, Severity.FAILS)
+    assert "99.1 may refuse the launch" in finding.title
+    assert any("99.1 is newer" in line and releases()[-1] in line for line in finding.evidence)
+
+
+def test_renamed_flag_that_begins_others_is_told_with_its_new_name(model: Path) -> None:
+    finding = _only(_check(model, "--cuda-graph-max-bs", "8", version="0.5.23"))
+
+    assert finding.rule == "unknown-flag"
+    assert finding.remedies[0].apply == "--cuda-graph-max-bs-decode 8"
