@@ -65,9 +65,7 @@ def run(options: argparse.Namespace) -> int:
         if options.format == "json":
             write(_json("errors", errors))
         else:
-            write_lines("
-
-".join(map(_error_text, errors)).splitlines())
+            write_lines("\n\n".join(map(_error_text, errors)).splitlines())
         return ExitCode.OK
     is_argument = options.kind == "arg"
     spans = _argument_history(store, options.name) if is_argument else store.env_history(options.name)
