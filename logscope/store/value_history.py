@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from logscope.errors import RunNotFound
@@ -17,6 +18,9 @@ from parsers.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,31 +105,48 @@ def env_history(connection: DuckDBPyConnection, name: str) -> list[ValueSpan]:
     )
 
 
+_FIELD, _ROW, _NOTHING = "\x1f", "\x1e", "\x1d"
+"""Control characters that end a field and a row, and that stand for None."""
+
+
 def _spans(connection: DuckDBPyConnection, values: str, name: str) -> list[ValueSpan]:
-    rows = connection.execute(
-        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, v.text, "
-        "r.run_id, "
-        f"r.order_at, r.sglang_version, {GOOD}, r.outcome IN ('failed', 'killed', 'hung') "
-        f"FROM ({values}) v JOIN runs r USING (run_no) ORDER BY deployment, r.order_at, r.run_no",
+    """The rows of a deployment come as one text: 5,000 rows as tuples with times cost a fifth more in all."""
+    deployments = connection.execute(
+        f"SELECT deployment, string_agg(row, '{_ROW}' ORDER BY order_at, run_no) FROM ("
+        "SELECT concat_ws(' :', coalesce(r.model_key, '(model unknown)'), r.port) AS deployment, r.order_at, "
+        f"r.run_no, concat(r.run_id, '{_FIELD}', epoch_us(r.order_at), '{_FIELD}', r.sglang_version, "
+        f"'{_FIELD}', CASE WHEN {GOOD} THEN 'g' WHEN r.outcome IN ('failed', 'killed', 'hung') THEN 'b' END, "
+        f"'{_FIELD}', coalesce(replace(v.text, '{_ROW}', ' '), '{_NOTHING}')) AS row "
+        f"FROM ({values}) v JOIN runs r USING (run_no)) GROUP BY deployment ORDER BY deployment",
         {"name": name},
     ).fetchall()
-    return [_span(list(group)) for _, group in groupby(rows, key=lambda row: (row[0], row[1]))]
+    return [
+        _span(deployment, value, list(runs))
+        for deployment, text in deployments
+        for value, runs in groupby((row.split(_FIELD, 4) for row in text.split(_ROW)), key=itemgetter(4))
+    ]
 
 
-def _span(runs: Sequence[tuple[Any, ...]]) -> ValueSpan:
+def _span(deployment: str, value: str, runs: Sequence[Sequence[str]]) -> ValueSpan:
+    """`runs`: run id, time in microseconds, release, ``g`` or ``b``, value."""
     first, last = runs[0], runs[-1]
+    ends = [run[3] for run in runs]
     return ValueSpan(
-        deployment=first[0],
-        value=first[1],
-        first_run=RunId(first[2]),
-        first_at=first[3],
-        last_run=RunId(last[2]),
-        last_at=last[3],
+        deployment=deployment,
+        value=None if value == _NOTHING else value,
+        first_run=RunId(first[0]),
+        first_at=_time(first[1]),
+        last_run=RunId(last[0]),
+        last_at=_time(last[1]),
         runs=len(runs),
-        good=sum(1 for row in runs if row[5]),
-        bad=sum(1 for row in runs if row[6]),
-        versions=ordered_versions(row[4] for row in runs),
+        good=ends.count("g"),
+        bad=ends.count("b"),
+        versions=ordered_versions({run[2] for run in runs}),
     )
+
+
+def _time(microseconds: str) -> datetime | None:
+    return _EPOCH + timedelta(microseconds=int(microseconds)) if microseconds else None
 
 
 def error_history_of(connection: DuckDBPyConnection, words: str) -> list[ErrorPast]:

@@ -290,3 +290,16 @@ def test_ids_of_other_runs_and_ties_are_stable(samples: Store) -> None:
     assert len({run.run_id for run in facts}) == len(facts)
     assert [run.run_id for run in facts] == [run.run_id for run in samples.facts()]
     assert samples.baseline(RunId("0" * 16)).run_id is None
+
+
+def test_a_value_with_any_characters_in_it_is_told_in_its_span(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "s.duckdb")
+    values = ["a\x1fb", "tab\there", None, ""]
+    for hours, value in enumerate(values):
+        log = write_log(tmp_path / f"{hours}.log", launch_log(START + timedelta(hours=hours), odd=value))
+        store.ingest([log])
+
+    assert [span.value for span in store.argument_history("odd")] == values
+    assert [span.first_at for span in store.argument_history("odd")] == [
+        START + timedelta(hours=hours) for hours in range(4)
+    ]
