@@ -22,7 +22,7 @@ ORDER = (
     "argument-changes", "changed-before-failures", "values-of-an-argument", "only-in-failures", "variables",
     "config-values", "warnings-of-failures", "time-to-ready", "slow-stages", "kv-cache-size", "throughput",
     "throughput-by-load", "throughput-drops", "queues", "prefix-cache", "speculation", "failed-requests",
-    "least-understood",
+    "launches-of-files", "least-understood",
 )  # fmt: skip
 HEAD = """# Questions and queries
 
