@@ -6,7 +6,7 @@ from rich.text import Text
 
 from logscope.report.harmless import cells, clip, clip_middle, harmless
 
-__all__ = ["clip_middle", "fit", "fit_middle", "harmless", "plain", "wrapped"]
+__all__ = ["clip_middle", "counted", "fit", "fit_middle", "harmless", "plain", "wrapped"]
 
 
 def plain(value: str, style: str = "") -> Text:
@@ -46,3 +46,8 @@ def _fits(value: str, start: int, width: int) -> int:
     while end > start + 1 and cells(value[start:end]) > width:
         end -= 1
     return end
+
+
+def counted(number: int, word: str) -> str:
+    """``1 run``, ``2,000 runs``."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from logscope.errors import LogScopeError
+from logscope.tui.harmless import counted
 from logscope.tui.log_file import size_of
 from logscope.tui.taking_in import Progress, TakenIn, TakingIn
 
@@ -144,6 +145,6 @@ class Intake:
         elif not is_quiet or taken.changed or taken.trouble:
             trouble = f"; ! {taken.trouble[0]}" if taken.trouble else ""
             self._app.say(
-                f"{len(taken.runs):,} runs of {len(taken.files):,} logs are in the store, "
-                f"{taken.changed:,} logs new or grown{trouble}"
+                f"{counted(len(taken.runs), 'run')} of {counted(len(taken.files), 'log')} in the store, "
+                f"{counted(taken.changed, 'log')} new or grown{trouble}"
             )

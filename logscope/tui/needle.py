@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def is_in(wanted: str, text: str) -> bool:
+    """True when the text of a row holds `wanted`."""
+    return wanted.casefold() in text.casefold() if wanted == wanted.lower() else wanted in text
+
+
 class Needle:
     """A text to look for. Only A to Z have two cases here: bytes of the log are compared, not letters."""
 

@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from logscope.errors import LogScopeError
 from logscope.tui.harmless import harmless
+from logscope.tui.job import Job
 from logscope.tui.last_view import MOST_ROWS, View
 from logscope.tui.widgets.line import KeyBar, Line
 from logscope.tui.widgets.line_list import LineList
@@ -35,31 +36,6 @@ KEPT_LINES = frozenset(["top", "columns", "verdict", "baseline"])
 """Lines that are kept with the rows of a screen."""
 FILTER_PAUSE = 0.15
 """Seconds after the last key before a filter is applied."""
-
-
-class Job:
-    """One question that a worker answers; stopping it reaches into what it waits for."""
-
-    def __init__(self) -> None:
-        self.began = monotonic()
-        self._is_stopped = False
-        self._stops: list[Callable[[], None]] = []
-
-    def __call__(self) -> bool:
-        """True when nobody wants the answer any more."""
-        return self._is_stopped
-
-    def stops_with(self, stop: Callable[[], None]) -> None:
-        """`stop` ends what the worker waits for, a query for example."""
-        self._stops.append(stop)
-        if self._is_stopped:
-            stop()
-
-    def stop(self) -> None:
-        """Ends it: no answer will come."""
-        self._is_stopped = True
-        for stop in self._stops:
-            stop()
 
 
 class Ended(Message):
@@ -113,6 +89,7 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         self._set_size_classes(self.app.size.width, self.app.size.height)
+        self._zoom(self.scope.memory.get(f"zoom.{self.NAME}") or "")
         yield Line(id="top")
         yield from self.body()
         yield Line(id="status", tone="muted")
@@ -124,6 +101,8 @@ class Page(Screen[None]):
 
     def on_mount(self) -> None:
         self.set_interval(0.5, self._tick)
+        if self.has_class("-second-zoomed"):
+            self.call_after_refresh(self.query(".side").first().focus)
 
     # -- what it showed last ----------------------------------------------------------------------
 
@@ -334,7 +313,8 @@ class Page(Screen[None]):
         elif self.scope.stop_taking_in():
             self.status("taking in stops; what was read stays in the store")
         elif self.has_class("-zoomed") or self.has_class("-second"):
-            self.remove_class("-zoomed", "-second")
+            self._zoom("")
+            self.remove_class("-second")
             self.focus_main()
         else:
             self.scope.go_back(leave=False)
@@ -346,8 +326,13 @@ class Page(Screen[None]):
         second = focused is not None and any(
             node.has_class("side") for node in focused.ancestors_with_self if isinstance(node, Widget)
         )
-        self.set_class(second, "-second-zoomed")
-        self.toggle_class("-zoomed")
+        self._zoom("" if self.has_class("-zoomed") else "side" if second else "main")
+
+    def _zoom(self, pane: str) -> None:
+        """Gives one pane the whole room (``main``, ``side``) or both theirs (``''``); remembered."""
+        self.set_class(pane == "side", "-second-zoomed")
+        self.set_class(bool(pane), "-zoomed")
+        self.scope.memory.put(f"zoom.{self.NAME}", pane)
 
     def action_pane(self, step: int) -> None:
         """The next pane; where only one fits, the other one instead of it."""

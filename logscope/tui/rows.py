@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Generic, TypeVar, overload
 
+from logscope.tui.needle import is_in
 from parsers.lazy_dataclass import dataclass, field
 
 T = TypeVar("T")
@@ -75,10 +76,9 @@ class Row:
             return None
         return next((place for place in self.places if place.run == "bad"), self.places[0])
 
-    @property
-    def haystack(self) -> str:
-        """Lower case text that filters and searches look at."""
-        return (self.search or self.text).casefold()
+    def holds(self, wanted: str) -> bool:
+        """True when filters and searches find `wanted` here: in lower case any case, with a capital exact."""
+        return is_in(wanted, self.search or self.text)
 
 
 class LazyRows(Sequence[Row], Generic[T]):

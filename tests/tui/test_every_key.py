@@ -57,7 +57,7 @@ def is_error(row: Row) -> bool:
 
 
 def holds_position(row: Row) -> bool:
-    return "position" in row.haystack
+    return row.holds("position")
 
 
 def next_sort(pilot: Pilot[None], before: list[str], after: list[str]) -> bool:

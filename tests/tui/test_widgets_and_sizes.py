@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import DataTable, TextArea, Tree
 
@@ -342,3 +343,37 @@ async def test_a_spoiled_memory_is_forgotten(drive: Drive, sample_store: Path, t
     file.write_text(json.dumps(["no", "object"]))
     async with drive(sample_store, start="runs") as pilot:
         assert len(listing(pilot).rows) == 6
+
+
+@pytest.mark.parametrize("keys", [("z",), ("tab", "z")], ids=["list", "evidence"])
+async def test_an_enlarged_pane_is_remembered(
+    drive: Drive, sample_store: Path, keys: tuple[str, ...]
+) -> None:
+    async def wide(pilot: Pilot[None]) -> list[str]:
+        panes = pilot.app.screen.query("#panes > *")
+        return [str(pane.id) for pane in panes if pane.region.width == pilot.app.size.width]
+
+    wanted = ["list"] if len(keys) == 1 else ["evidence"]
+    async with drive(sample_store) as pilot:
+        assert await wide(pilot) == []
+        await press(pilot, *keys)
+        assert await wide(pilot) == wanted
+    async with drive(sample_store) as pilot:
+        assert await wide(pilot) == wanted
+        assert pilot.app.focused is not None and pilot.app.focused.id == wanted[0]
+        await press(pilot, "escape")
+    async with drive(sample_store) as pilot:
+        assert await wide(pilot) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("eagle3", 3), ("EAGLE3", 3), ("Eagle3", 0), ("OUTCOME:Failed", 1)]
+)
+async def test_a_filter_with_a_capital_is_exact(
+    drive: Drive, sample_store: Path, text: str, count: int
+) -> None:
+    async with drive(sample_store, start="runs") as pilot:
+        page = pilot.app.screen
+        assert isinstance(page, RunsPage)
+        page.find(text)
+        assert len(listing(pilot).rows) == count

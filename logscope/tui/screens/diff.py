@@ -21,7 +21,8 @@ from logscope.tui.headline import (
     side_line,
     without_causes,
 )
-from logscope.tui.page import Job, Page
+from logscope.tui.job import Job
+from logscope.tui.page import Page
 from logscope.tui.rows import Row
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line import Line

@@ -10,8 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from logscope.tui.excerpt import Excerpt
-from logscope.tui.harmless import fit, harmless
-from logscope.tui.page import Job, Page
+from logscope.tui.harmless import counted, fit, harmless
+from logscope.tui.job import Job
+from logscope.tui.page import Page
 from logscope.tui.rows import Place, Row, Sign, Tone
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line import Line
@@ -163,10 +164,6 @@ def _moment(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}" if at else "not known"
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
-
-
 def _row(error: ErrorHistory) -> Row:
     first = f"{error.first_at:%y-%m-%d}" if error.first_at else "-"
     last = f"{error.last_at:%y-%m-%d}" if error.last_at else "-"
@@ -183,7 +180,7 @@ def _row(error: ErrorHistory) -> Row:
             kind + error.message,
             "",
             f"{error.level}, fingerprint {error.fingerprint}",
-            f"{_count(error.occurrences, 'line')} in {_count(error.runs, 'run')}, "
+            f"{counted(error.occurrences, 'line')} in {counted(error.runs, 'run')}, "
             f"of which it ended {error.ended_runs:,}",
             f"first {_moment(error.first_at)}",
             f"last  {_moment(error.last_at)}",

@@ -11,9 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from logscope.tui.harmless import harmless
+from logscope.tui.job import Job
 from logscope.tui.log_file import LogFile, size_of
 from logscope.tui.needle import Needle
-from logscope.tui.page import Job, Page
+from logscope.tui.page import Page
 from logscope.tui.rows import Place
 from logscope.tui.widgets.log_view import LogView
 

@@ -12,9 +12,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.timer import Timer
 
-from logscope.tui.harmless import harmless
+from logscope.tui.harmless import counted, harmless
 from logscope.tui.intake import ENDED_BADLY
-from logscope.tui.page import Job, Page
+from logscope.tui.job import Job
+from logscope.tui.page import Page
 from logscope.tui.run_filter import filtered
 from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows, series_detail, trends
 from logscope.tui.widgets.evidence import EvidencePane
@@ -102,7 +103,7 @@ class RunsPage(Page):
         counts = Counter(str(run.outcome) for run in facts if run.outcome in ENDED_BADLY)
         ended = "".join(f", {count:,} {outcome}" for outcome, count in counts.most_common())
         self.refresh_bindings()
-        self.top(f"{len(facts):,} runs{ended}   {self.scope.store_name}")
+        self.top(f"{counted(len(facts), 'run')}{ended}   {self.scope.store_name}")
         self._fill()
 
     def _fill(self) -> None:

@@ -13,7 +13,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import DataTable, TextArea, Tree
 
 from logscope.tui.harmless import plain
-from logscope.tui.page import Job, Page
+from logscope.tui.job import Job
+from logscope.tui.page import Page
 from logscope.tui.service import QueryAnswer, SchemaTree
 
 MOST_ROWS = 2000

@@ -90,21 +90,21 @@ class LineList(ScrollView, can_focus=True):
         self._apply(key)
 
     def filter(self, text: str) -> None:
-        """Only rows whose text holds `text` (any case); '' shows all."""
+        """Only rows that hold `text`; '' shows all."""
         key = self.row.key if self.row else ""
-        self._filter = text.casefold()
+        self._filter = text
         self._apply(key)
 
     def search(self, text: str) -> None:
         """Marks rows that hold `text` and goes to the first at or after the cursor."""
-        self._search = text.casefold()
+        self._search = text
         self.refresh()
-        if self._search and (self.row is None or self._search not in self.row.haystack):
+        if self._search and (self.row is None or not self.row.holds(self._search)):
             self.next_hit(1)
 
     def next_hit(self, step: int) -> bool:
         """Moves to the next (1) or previous (-1) row with the searched text; False when there is none."""
-        return bool(self._search) and self.go_to(lambda row: self._search in row.haystack, step)
+        return bool(self._search) and self.go_to(lambda row: row.holds(self._search), step)
 
     def go_to(self, wanted: object, step: int) -> bool:
         """Moves to the next row for which `wanted(row)` holds, round the end; False when there is none."""
@@ -125,7 +125,7 @@ class LineList(ScrollView, can_focus=True):
 
     def _apply(self, key: str) -> None:
         wanted = self._filter
-        self._rows = [row for row in self._all if wanted in row.haystack] if wanted else self._all
+        self._rows = [row for row in self._all if row.holds(wanted)] if wanted else self._all
         index = find_row(self._rows, key) if key else None
         if index is None:
             index = min(max(self.cursor, 0), max(len(self._rows) - 1, 0))
@@ -152,7 +152,7 @@ class LineList(ScrollView, can_focus=True):
             return Strip.blank(width, base)
         row = self._rows[index]
         look = base + style(self.app, row.tone)
-        if self._search and self._search in row.haystack:
+        if self._search and row.holds(self._search):
             look += style(self.app, "hit")
         if index == self.cursor:
             look += style(self.app, "cursor" if self.has_focus else "blurred-cursor")
