@@ -16,6 +16,7 @@ from textual.screen import Screen
 from logscope.errors import LogScopeError
 from logscope.tui.intake import Intake
 from logscope.tui.last_view import LastViews
+from logscope.tui.line_filter import Unsteered
 from logscope.tui.memory import Memory
 from logscope.tui.page import Page, is_typing
 from logscope.tui.rows import Place
@@ -24,6 +25,7 @@ from logscope.tui.service import Service
 if TYPE_CHECKING:  # each screen is imported when it is shown first: together they cost twice the first paint
     from textual.binding import ActiveBinding
     from textual.dom import DOMNode
+    from textual.filter import LineFilter
 
     from logscope.explain.records import Explanation
     from logscope.store.records import StoredRun
@@ -74,10 +76,14 @@ class LogScopeApp(App[None]):
         self.intake = Intake(self, self.service, ingest)
         self._start, self._at_rest = start, at_rest
         self._baseline: str | None = None
+        self._unsteered = Unsteered()
         self.bad = "last-failed"
         self.keys: Mapping[str, str] = keymap or {}
         if keymap:
             self.set_keymap(dict(keymap))
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._unsteered]
 
     def on_mount(self) -> None:
         theme = self.memory.get("theme")

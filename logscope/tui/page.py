@@ -283,7 +283,8 @@ class Page(Screen[None]):
         if target is None:
             return
         if self.SEARCHES:
-            target.search(text)
+            found = target.search(text)
+            self.status("" if found or not text else f"no row holds '{harmless(text)}'")
         else:
             target.filter(text)
             if text:

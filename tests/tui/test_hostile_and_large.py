@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea, Tree
 
 from logscope.store import Store
 from logscope.store.records import RunId
@@ -16,7 +18,7 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line_list import LineList
 from logscope.tui.widgets.log_view import LogView
-from tests.tui.conftest import SAMPLES, Drive, Holder, press, screen_text, settle
+from tests.tui.conftest import SAMPLES, Drive, Holder, press, screen_text, settle, status
 
 HOSTILE = "[/x] [red]no[/red] \x1b[31mred\x1b[0m \u202eleft\u202c \x00 \x07 漢字 " + "w" * 3000
 
@@ -203,3 +205,71 @@ async def test_the_theme_is_remembered_per_store(drive: Drive, sample_store: Pat
     async with drive(sample_store, start="runs") as pilot:
         assert isinstance(pilot.app, LogScopeApp)
         assert pilot.app.theme == "nord"
+
+
+SHORT = "[/x] [red]no[/red] \x1b[31mred\x1b[0m \u202eleft\u202c \x00\x07\x9b 漢字"
+
+
+def is_harmless(pilot: Pilot[None]) -> bool:
+    """True when nothing that steers a terminal or turns the text is on the screen."""
+    return not any(character in screen_text(pilot) for character in "\x1b\x00\x07\x9b\u202e")
+
+
+async def test_hostile_text_is_harmless_in_the_tree_the_editor_the_results_and_the_history(
+    drive: Drive, sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    saved = tmp_path / "config" / "logscope" / "queries"
+    saved.mkdir(parents=True)
+    (saved / "[b]a\x1b[31m.sql").write_text(f"-- {SHORT}\nselect 1")
+    cell = SHORT.replace("\x00", "").replace("'", "''")
+    async with drive(sample_store, start="runs") as pilot:
+        await press(pilot, "5")
+        editor = pilot.app.screen.query_one(TextArea)
+        for sql in (
+            f"select '{cell}' as \"[b]\x1b[31mname[/b]\"",
+            f"-- {SHORT}\nselect nothing [/x] from it",
+        ):
+            editor.text = sql
+            await press(pilot, "f5")
+            assert is_harmless(pilot)
+        await press(pilot, "f8")
+        assert is_harmless(pilot)
+        await press(pilot, "enter")
+        assert is_harmless(pilot) and "[/x]" in screen_text(pilot)
+        await press(pilot, "ctrl+e")
+        pilot.app.screen.query_one(Input).value = str(tmp_path / "[red]" / f"{SHORT[:20]}.csv")
+        assert is_harmless(pilot)
+        await press(pilot, "enter")
+        assert is_harmless(pilot)
+        for query in pilot.app.screen.query_one(Tree).root.children[0].children:
+            assert "\x1b" not in str(query.label)
+
+
+@pytest.mark.parametrize("start", ["runs", "diff"])
+async def test_hostile_text_is_harmless_in_the_inputs_the_palette_and_what_is_said(
+    drive: Drive, sample_store: Path, start: str
+) -> None:
+    async with drive(sample_store, start=start) as pilot:
+        await press(pilot, "slash")
+        pilot.app.screen.query_one("#find", Input).value = SHORT
+        await settle(pilot)
+        assert is_harmless(pilot)
+        await press(pilot, "enter")
+        assert is_harmless(pilot) and "[red]no[/red]" in screen_text(pilot) + status(pilot)
+        await press(pilot, "escape", "ctrl+p")
+        pilot.app.screen.query_one(Input).value = SHORT
+        await settle(pilot)
+        assert is_harmless(pilot)
+        await press(pilot, "escape")
+        assert isinstance(pilot.app, LogScopeApp)
+        pilot.app.show_runs(SHORT)
+        pilot.app.say(SHORT)
+        await settle(pilot)
+        assert is_harmless(pilot)
+        pilot.app.copy_text(SHORT)
+        assert pilot.app.clipboard == SHORT
+        await press(pilot, "1", "m")
+        pilot.app.screen.query_one(Input).value = SHORT
+        await settle(pilot)
+        assert is_harmless(pilot)

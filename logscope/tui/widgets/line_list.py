@@ -95,12 +95,13 @@ class LineList(ScrollView, can_focus=True):
         self._filter = text
         self._apply(key)
 
-    def search(self, text: str) -> None:
-        """Marks rows that hold `text` and goes to the first at or after the cursor."""
+    def search(self, text: str) -> bool:
+        """Marks rows that hold `text` and goes to the first at or after the cursor; False without any."""
         self._search = text
         self.refresh()
-        if self._search and (self.row is None or not self.row.holds(self._search)):
-            self.next_hit(1)
+        if self.row is not None and self.row.holds(text):
+            return True
+        return self.next_hit(1)
 
     def next_hit(self, step: int) -> bool:
         """Moves to the next (1) or previous (-1) row with the searched text; False when there is none."""
