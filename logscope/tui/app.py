@@ -142,7 +142,8 @@ class LogScopeApp(App[None]):
         for page in self.pages:
             if isinstance(page, DiffPage) and newest_failed is not None and page.explanation is None:
                 self.bad = page.bad = newest_failed
-            page.reload()
+            if page.is_mounted:  # one that is made just now reads by itself
+                page.reload()
 
     # -- going from screen to screen ---------------------------------------------------------------
 

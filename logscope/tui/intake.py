@@ -127,7 +127,7 @@ class Intake:
 
     def _show_so_far(self) -> None:
         for page in self._app.pages:
-            if page.NAME == "Runs":
+            if page.NAME == "Runs" and page.is_mounted:
                 page.reload()
 
     def _failed(self, error: LogScopeError) -> None:

@@ -92,7 +92,7 @@ class Page(Screen[None]):
         self._zoom(self.scope.memory.get(f"zoom.{self.NAME}") or "")
         yield Line(id="top")
         yield from self.body()
-        yield Line(id="status", tone="muted")
+        yield Line(self._status, id="status", tone=self._status_kind or "muted")
         yield KeyBar()
 
     def body(self) -> ComposeResult:
@@ -225,7 +225,8 @@ class Page(Screen[None]):
         if (text, kind) == (self._status, self._status_kind):
             return
         self._status, self._status_kind = text, kind
-        self.query_one("#status", Line).say(text, kind or "muted", 3 if kind == "bad" else 1)
+        for line in self.query("#status").results(Line):  # none yet while the screen is made
+            line.say(text, kind or "muted", 3 if kind == "bad" else 1)
 
     def top(self, text: str) -> None:
         """Sets the line on top."""
