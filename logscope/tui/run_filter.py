@@ -5,18 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from logscope.tui.needle import is_in
-
 if TYPE_CHECKING:
     from logscope.store.records import RunFacts
 
 KEYS = ("outcome", "version", "model", "host", "mark")
 
 
-def filtered(facts: Sequence[RunFacts], text: str) -> Sequence[RunFacts]:
-    """The runs that fit every word of `text`; all for ''."""
-    words = [_split(word) for word in text.split()]
-    return [run for run in facts if all(_fits(run, key, value) for key, value in words)] if words else facts
+class RunFilter:
+    """Filters runs; the text that words are looked for in is put together once a run."""
+
+    def __init__(self, facts: Sequence[RunFacts]) -> None:
+        self._facts = facts
+        self._texts: dict[str, tuple[str, str]] = {}
+        """Run id -> its text, as it is and in lower case."""
+
+    def fitting(self, text: str) -> Sequence[RunFacts]:
+        """The runs that fit every word of `text`; all for ''."""
+        found = self._facts
+        for key, value in map(_split, text.split()):
+            if key:
+                found = [run for run in found if _fits(run, key, value)]
+            else:
+                part = int(value == value.lower())
+                found = [run for run in found if value in self._text(run)[part]]
+        return found
+
+    def _text(self, run: RunFacts) -> tuple[str, str]:
+        known = self._texts.get(run.run_id)
+        if known is None:
+            text = _haystack(run)
+            known = self._texts[run.run_id] = (text, text.lower())
+        return known
 
 
 def _split(word: str) -> tuple[str, str]:
@@ -31,9 +50,7 @@ def _fits(run: RunFacts, key: str, value: str) -> bool:
         return (run.sglang_version or "?").casefold() == value
     if key == "model":
         return value in model_name(run.model_path).casefold()
-    if key == "host":
-        return value in (run.host or "").casefold()
-    return is_in(value, _haystack(run))
+    return value in (run.host or "").casefold()
 
 
 def _haystack(run: RunFacts) -> str:

@@ -16,7 +16,7 @@ from logscope.tui.harmless import counted, harmless
 from logscope.tui.intake import ENDED_BADLY
 from logscope.tui.job import Job
 from logscope.tui.page import Page
-from logscope.tui.run_filter import filtered
+from logscope.tui.run_filter import RunFilter
 from logscope.tui.run_rows import SORTS, columns_heading, run_detail, run_rows, series_detail, trends
 from logscope.tui.widgets.evidence import EvidencePane
 from logscope.tui.widgets.line import Line
@@ -56,6 +56,7 @@ class RunsPage(Page):
         self._marked: list[str] = []
         self._sort, self._reverse = 0, False
         self._filter = ""
+        self._fitting = RunFilter(())
         self._known: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         """Run id -> its verdict, and its rates over time."""
         self._rest: Timer | None = None
@@ -99,6 +100,7 @@ class RunsPage(Page):
         self.facts = facts
         self._by_id = {run.run_id: run for run in facts}
         self._trends = trends(facts)
+        self._fitting = RunFilter(facts)
         self._known.clear()
         counts = Counter(str(run.outcome) for run in facts if run.outcome in ENDED_BADLY)
         ended = "".join(f", {count:,} {outcome}" for outcome, count in counts.most_common())
@@ -111,7 +113,7 @@ class RunsPage(Page):
         width = max(listing.size.width, 58)
         self.query_one("#columns", Line).say(" " + columns_heading(width, SORTS[self._sort], self._reverse))
         facts = self.facts
-        shown = filtered(facts, self._filter)
+        shown = self._fitting.fitting(self._filter)
         if not shown:
             listing.placeholder = NO_FIT if facts else TAKING_IN if self.scope.intake.is_busy else EMPTY
         rows = run_rows(shown, width, set(self._marked), SORTS[self._sort], self._reverse, self._trends)
