@@ -71,7 +71,7 @@ def _mismatch(rule: ConfigRule, left: Json, right: Json, in_good_too: bool, run:
     relevance = 0.5 if rule.severity == "fatal" else 0.25
     if in_good_too or why_off:
         relevance *= 0.3
-    reason = rule.reason + (f"; {why_off}, so it only warns" if why_off else "")
+    reason = rule.reason + (f"; {why_off}, with which it should only warn" if why_off else "")
     return Mismatch(
         rule=rule.id,
         subject=rule.subject,

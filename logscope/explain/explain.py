@@ -28,11 +28,12 @@ from logscope.explain.from_outside import (
     with_same_story,
 )
 from logscope.explain.from_values import env_candidates, version_candidates
-from logscope.explain.records import Explanation
-from logscope.explain.remedies import effect
+from logscope.explain.records import Explanation, Remedy
+from logscope.explain.remedies import effect, is_off_switch
 from logscope.explain.scene import Scene, scene_of
 from logscope.explain.verdict import verdict
 from logscope.store.interface import RunHistory
+from parsers.lazy_dataclass import replace
 from parsers.records import Outcome
 
 _LEAST = 0.08
@@ -168,6 +169,17 @@ def _merged(candidates: Iterable[Candidate]) -> list[Candidate]:
     return list(found.values())
 
 
+def _say_what_it_assumes(candidate: Candidate, known: Sequence[Remedy]) -> None:
+    """What switches a check off assumes what the known failure says of it."""
+    told = {effect(remedy): remedy for remedy in known}
+    candidate.remedies = [
+        replace(held, worked_before=remedy.worked_before)
+        if is_off_switch(remedy) and (held := told.get(effect(remedy))) is not None
+        else remedy
+        for remedy in candidate.remedies
+    ]
+
+
 def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
     """The ways out of the known failure, for candidates that it lists and that have few of their own."""
     hit = next(iter(scene.matches), None)
@@ -178,5 +190,6 @@ def _add_known_remedies(candidates: list[Candidate], scene: Scene) -> None:
         is_listed = any(part.name == "known failure" for part in candidate.parts)
         if is_listed and len(candidate.remedies) < 3 and candidate.kind in _OF_CONFIGURATION:
             extra = offered(hit.rule.remedies, scene, hit.groups, most=3)
+            _say_what_it_assumes(candidate, extra)
             candidate.remedies += [remedy for remedy in extra if effect(remedy) not in told]
         told |= {effect(remedy) for remedy in candidate.remedies}

@@ -167,7 +167,7 @@ class Fit:
 
     def _sets_something(self, apply: str) -> bool:
         pairs = [word.partition("=") for word in apply.split()]
-        if all(self._facts.env(name) == value for name, _, value in pairs):
+        if all(_is_same_setting(self._facts.env(name), value) for name, _, value in pairs):
             return False
         return all(self._is_read(name) for name, _, _ in pairs)
 
@@ -208,6 +208,11 @@ def _pairs(apply: str) -> list[tuple[str, tuple[str, ...]]]:
             flag, values = pairs[-1]
             pairs[-1] = (flag, (*values, word))
     return pairs
+
+
+def _is_same_setting(held: str | None, value: str) -> bool:
+    """Equal, or both words for on."""
+    return held is not None and (held == value or {held.lower(), value.lower()} <= set(_ON))
 
 
 def _is_held(held: Json, values: tuple[str, ...]) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from logscope.compare.clues import has_word
-from logscope.compare.origins import env_life
+from logscope.compare.origins import env_default, env_life
 from logscope.compare.packages import modules_of
 from logscope.compare.records import Change, ValueChange
 from logscope.compare.values import show
@@ -135,6 +135,13 @@ def _env_candidate(row: ValueChange, scene: Scene) -> Candidate:
         root_quote(scene), noted(f"{row.name}={row.bad}" if row.bad is not None else f"{row.name} is not set")
     )
     candidate.remedies = env_back(row)
+    default = env_default(row.name, scene.bad.sglang_version)
+    if row.good is None and default is not None and _is_switched_on(default) == _is_switched_on(row.bad):
+        # Taking it away would change nothing: another release had another default.
+        way_out = from_gate(gate) if gate is not None else None
+        candidate.remedies = [way_out] if way_out is not None else []
+        also = f"in {scene.bad.sglang_version} it is {default} where it is not set"
+        candidate.mechanism = f"{candidate.mechanism} {sentence(also)}".strip()
     return candidate
 
 
@@ -296,12 +303,17 @@ def _release_candidate(row: ValueChange, scene: Scene) -> Candidate:
         points = _FINDING_POINTS.get(finding.finding, 0.0)
         if finding.confidence in ("near miss", "shared template"):
             points *= 0.6
-        candidate.add("the check between the releases", points, finding.explanation)
-        candidate.mechanism = finding.explanation
+        told = finding.explanation
+        is_flip = finding.finding == "default-flipped" and bool(finding.gates)
+        if scene.set_gate is not None:  # a default says nothing of a variable that is set
+            is_flip, points = False, 0.1
+            told = f"{told.removesuffix(', which lets it fire.')}; here it is set to {scene.set_gate}."
+        candidate.add("the check between the releases", points, told)
+        candidate.mechanism = told
         candidate.remedies = [remedy for remedy in map(from_gate, finding.gates) if remedy is not None]
-        if finding.finding in ("default-flipped", "promoted") and warned_before(scene) is not None:
+        if (is_flip or finding.finding == "promoted") and warned_before(scene) is not None:
             candidate.add("the good run only warned", 0.15, "the good run went on after the same check")
-        if finding.finding == "default-flipped" and finding.gates:
+        if is_flip:
             candidate.title = f"{default_story(finding.gates[0])} ({title})"
         elif finding.finding in ("new", "promoted"):
             word = "is new" if finding.finding == "new" else "only warned before"

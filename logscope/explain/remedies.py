@@ -141,13 +141,21 @@ def version_back(row: ValueChange) -> list[Remedy]:
     return [Remedy(action, apply, "quick", "the older release still runs on this host", "defers the upgrade")]
 
 
+_CHECK_OFF = "the check then does not fire"
+
+
+def is_off_switch(remedy: Remedy) -> bool:
+    """True for what `from_gate` makes."""
+    return remedy.action.endswith(_CHECK_OFF)
+
+
 def from_gate(gate: Gate) -> Remedy | None:
     """Switches a check off by the variable or argument that gates it."""
     if gate.avoid is None:
         return None
     apply = f"{gate.name}={gate.avoid}" if gate.kind == "env" else flag_with(gate.name, gate.avoid)
     return Remedy(
-        f"Set {apply}: the check then does not fire",
+        f"Set {apply}: {_CHECK_OFF}",
         apply,
         "quick",
         "what the check guards against does not happen here",

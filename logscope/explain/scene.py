@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from logscope.compare.clues import Clues, clues_of
+from logscope.compare.facts import RunFacts
 from logscope.compare.noise import INERT_ARGUMENTS
 from logscope.compare.records import ArgumentChange, Origin, RunDiff
 from logscope.compare.validations import root_finding
@@ -53,6 +54,14 @@ class Scene:
         return not any(
             text.startswith("arguments:") and "not known" in text for text in self.diff.not_compared
         )
+
+    @property
+    def set_gate(self) -> str | None:
+        """What the failing run sets the variable to whose default changed; None where the default holds."""
+        if self.finding is None or self.finding.finding != "default-flipped" or not self.finding.gates:
+            return None
+        gate = self.finding.gates[0]
+        return RunFacts(self.bad).env(gate.name) if gate.kind == "env" else None
 
     @property
     def is_env_known(self) -> bool:

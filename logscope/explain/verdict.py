@@ -72,7 +72,9 @@ def _since(scene: Scene, causes: Sequence[Cause]) -> str:
     if causes and causes[0].kind == "version":
         met = next((cause for cause in causes[1:3] if cause.kind == "config" and cause.score >= _MET), None)
         return f"; {met.title}" if met is not None else ""
-    if finding is None or finding.finding not in ("new", "promoted", "default-flipped", "guard-changed"):
+    if finding is None or scene.set_gate is not None:
+        return ""
+    if finding.finding not in ("new", "promoted", "default-flipped", "guard-changed"):
         return ""
     return f" ({finding.explanation.rstrip('.')})" if finding.explanation else ""
 
