@@ -69,7 +69,7 @@ def _unknown_flag(flag: str, value: str, scene: Scene) -> Candidate:
             else ", which the good run's accepted"
         )
         candidate = Candidate("version", name, f"{release} does not know {flag}{before}")
-        candidate.mechanism = f"The command line is older than the release: {flag} was removed or renamed."
+        candidate.mechanism = f"The command line is older than the release: {flag} {_fate(name)}."
         candidate.quote(root_quote(scene), argument_quote(good, "good", name))
     else:
         candidate = Candidate("arg", name, f"{flag} {value}".rstrip() + f" is no flag of {release}")
@@ -81,6 +81,16 @@ def _unknown_flag(flag: str, value: str, scene: Scene) -> Candidate:
     if nearest and not is_known_to_good:
         candidate.title += f" (the nearest is {nearest})"
     return candidate
+
+
+def _fate(name: str) -> str:
+    """What became of an argument that a release no longer has."""
+    life = argument_life(name)
+    if life is not None and life.renamed_to:
+        return f"is {flag_of(life.renamed_to)} now"
+    if life is not None and life.last:
+        return f"was removed after {life.last}"
+    return "was removed or renamed"
 
 
 def _flag_remedies(flag: str, value: str, was_known: bool, scene: Scene) -> list[Remedy]:
@@ -175,7 +185,8 @@ def known_failure(hit: AtlasMatch, scene: Scene, weight: float = 1.0) -> Candida
     candidate.is_filler = not hit.rule.cause_kind
     candidate.is_known_failure = not candidate.is_filler
     signal = hit.rule.root_signal
-    candidate.mechanism = f"Known failure: {hit.rule.title}." + (f" It shows in {signal}." if signal else "")
+    known = "Known failure." if title == hit.rule.title else f"Known failure: {hit.rule.title}."
+    candidate.mechanism = known + (f" It shows in {signal}." if signal else "")
     candidate.quote(root_quote(scene) or event_quote(hit.text, hit.line))
     candidate.remedies = offered(hit.rule.remedies, scene, hit.groups)
     return candidate

@@ -15,6 +15,7 @@ from logscope.report.names import (
     evidence_place,
     fixed_words,
     remedy_terms,
+    told_once,
 )
 from logscope.store.records import short_id
 
@@ -27,8 +28,13 @@ SHOWN_REMEDIES = 3
 """Remedies of a cause in a short report."""
 
 
-def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool) -> list[str]:
-    """One cause; `why` adds the parts of its score, without `full` only the first remedies are given."""
+def cause_lines(
+    cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool, elsewhere: str = ""
+) -> list[str]:
+    """One cause; `why` adds the parts of its score, without `full` only the first remedies are given.
+
+    `elsewhere` says which ways out stand under another cause.
+    """
     head = f"{cause.rank:>2}. "
     title = wrapped(f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]", head)
     lines = [ink.paint(line, "title") for line in title]
@@ -42,6 +48,7 @@ def cause_lines(cause: Cause, diff: RunDiff, ink: Ink, why: bool, full: bool) ->
     left = len(cause.remedies) - len(remedies)
     if left:
         lines += wrapped(f"{counted(left, 'more remedy')} (logscope explain, or --all)", "    ")
+    lines += wrapped(elsewhere, "    ") if elsewhere else []
     lines += history_lines(cause)
     if why:
         lines += score_lines(cause)
@@ -99,9 +106,9 @@ def causes_block(
     lines = [ink.paint("Causes", "title")]
     if not causes:
         return [*lines, "  ? no cause found"]
-    for cause in causes:
+    for cause, elsewhere in told_once(causes):
         if everything or cause.rank <= shown:
-            lines += [*cause_lines(cause, diff, ink, why, everything), ""]
+            lines += [*cause_lines(cause, diff, ink, why, everything, elsewhere), ""]
         else:
             title = f"{folded(cause.title)}  [{cause.kind}, {cause.score:.2f}]"
             lines += limited(wrapped(title, f"{cause.rank:>2}. "), 2, " " * 4)

@@ -20,6 +20,7 @@ from logscope.report.names import (
     remedy_terms,
     run_name,
     run_path,
+    told_once,
 )
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.report.plots import stage_plot, throughput_plot
@@ -44,7 +45,7 @@ def diff_html(
         _runs(diff),
         _root(diff),
         "<h2>Causes</h2>",
-        *(_cause(cause, diff, why) for cause in explanation.causes),
+        *(_cause(cause, diff, why, elsewhere) for cause, elsewhere in told_once(explanation.causes)),
         *([] if explanation.causes else ["<p>No cause found.</p>"]),
         *(_section(section) for section in sections(diff)),
         _plots(diff, series or {}),
@@ -107,7 +108,7 @@ def _root(diff: RunDiff) -> str:
     return head + _quote(root.message or root.type) + reason + details
 
 
-def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
+def _cause(cause: Cause, diff: RunDiff, why: bool, elsewhere: str) -> str:
     head = f"<h3>{cause.rank}. {_text(cause.title)}</h3>"
     kind = f'<p class="soft">{_text(cause.kind)} {_code(cause.subject)}, score {cause.score:.2f}</p>'
     parts = [head, kind, f"<p>{_text(cause.mechanism)}</p>" if cause.mechanism else ""]
@@ -118,6 +119,7 @@ def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
             + "".join(_remedy(remedy) for remedy in cause.remedies)
             + "</ul>"
         )
+    parts.append(f'<p class="soft">{_text(elsewhere)}</p>' if elsewhere else "")
     parts.append(_history(cause))
     if cause.parts:
         rows = "".join(

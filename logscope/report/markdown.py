@@ -23,6 +23,7 @@ from logscope.report.names import (
     history_sentences,
     remedy_terms,
     run_path,
+    told_once,
 )
 from logscope.report.outline import Row, Section, same_section, sections
 from logscope.store.records import StoredRun, short_id
@@ -40,7 +41,7 @@ def diff_markdown(explanation: Explanation, why: bool = False, everything: bool 
     diff = explanation.diff
     parts = [f"## {escaped(explanation.verdict)}", _sides(diff), _root(diff)]
     if explanation.causes:
-        parts += ["### Causes", *(_cause(cause, diff, why) for cause in explanation.causes)]
+        parts += ["### Causes", *(_cause(*told, diff, why) for told in told_once(explanation.causes))]
     else:
         parts += ["### Causes", "No cause found."]
     parts += [_section(section, everything) for section in sections(diff)]
@@ -118,11 +119,11 @@ def _root_of(stored: StoredRun) -> str:
     return f"**Root error:** {code(root.type)}{rank} at {place}\n\n{block(root.message or root.type)}{reason}"
 
 
-def _cause(cause: Cause, diff: RunDiff, why: bool) -> str:
+def _cause(cause: Cause, elsewhere: str, diff: RunDiff, why: bool) -> str:
     title = f"**{cause.rank}. {escaped(cause.title)}** ({cause.kind}, score {cause.score:.2f})"
     parts = [title, escaped(cause.mechanism) if cause.mechanism else ""]
     parts += [_evidence(evidence, diff) for evidence in cause.evidence]
-    parts.append("\n".join(_remedy(remedy) for remedy in cause.remedies))
+    parts.append("\n".join([*map(_remedy, cause.remedies), *([f"- {elsewhere}"] if elsewhere else [])]))
     parts.append(_history(cause))
     if why and cause.parts:
         rows = [f"- {part.points:+.2f} {escaped(part.name)}: {escaped(part.why)}" for part in cause.parts]

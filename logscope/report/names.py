@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from logscope.compare.records import Evidence, RunDiff
 from logscope.report.harmless import harmless
 from logscope.store.records import Contrast, Seen, StoredRun, short_id
+from parsers.lazy_dataclass import replace
 from parsers.records import Frame, Outcome
 
 if TYPE_CHECKING:
@@ -133,6 +134,23 @@ def remedy_terms(remedy: Remedy) -> list[tuple[str, str]]:
     """What is said of a way out beside what to do and to type: word and text, those that are known."""
     terms = (("assumes", remedy.assumes), ("risks", remedy.risks), ("worked before", remedy.worked_before))
     return [(word, text) for word, text in terms if text]
+
+
+def told_once(causes: Sequence[Cause]) -> list[tuple[Cause, str]]:
+    """The causes with the remedies that none before them has; in words, where the others stand."""
+    from logscope.explain.remedies import effect  # loaded wherever there are causes
+
+    first: dict[object, int] = {}
+    told: list[tuple[Cause, str]] = []
+    for cause in causes:
+        new = tuple(remedy for remedy in cause.remedies if effect(remedy) not in first)
+        places = sorted({first[effect(one)] for one in cause.remedies if effect(one) in first})
+        for remedy in new:
+            first.setdefault(effect(remedy), cause.rank)
+        left = counted(len(cause.remedies) - len(new), "remedy")
+        words = f"{left} told under cause {' and '.join(map(str, places))}" if places else ""
+        told.append((replace(cause, remedies=new), words))
+    return told
 
 
 def fixed_words(seen: Seen, shown: Callable[[str], str]) -> str:

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from logscope.explain.records import Explanation
+from logscope.explain.records import Explanation, Remedy
 from logscope.report.harmless import cells
+from logscope.report.html import diff_html
 from logscope.report.layout import WIDTH, page
+from logscope.report.markdown import diff_markdown
 from logscope.report.names import contrast_words
 from logscope.report.run_text import runs_text
 from logscope.report.text import diff_text, explanation_text
@@ -142,3 +144,15 @@ def test_a_lone_failure_is_not_counted_against_itself() -> None:
     assert contrast_words(Contrast(1, 1, 0, 3)) == "the first run with this error; in 0 of 3 successes"
     assert contrast_words(Contrast(1, 2, 1, 1)) == "in 1 of 2 failures with this error, in 1 of 1 success"
     assert contrast_words(Contrast(0, 0, 1, 2)) == "in 1 of 2 successes"
+
+
+def test_a_remedy_is_written_once_in_every_report() -> None:
+    made = values.explanation()
+    first = next(cause for cause in made.causes if cause.remedies)
+    remedies = (Remedy("Give it more room", "--room-size 7", "quick", "there is some"), *first.remedies[:1])
+    causes = tuple(replace(first, rank=rank, remedies=remedies) for rank in (1, 2))
+    told = replace(made, causes=causes)
+
+    for text in (explanation_text(told), diff_markdown(told), diff_html(told, {})):
+        assert text.count("--room-size 7") == 1
+        assert "2 remedies told under cause 1" in " ".join(text.split())
