@@ -12,10 +12,11 @@ from parsers.launches import RunBuilder
 from parsers.lazy_dataclass import dataclass
 from parsers.lookahead import HeldLines, may_be_traceback
 from parsers.messages import MessageReader
-from parsers.pieces import Piece, decode_line, pieces_of
+from parsers.pieces import Piece, decode_line, is_as_printed, pieces_of
 from parsers.plain import Plain
 from parsers.records import Line
 from parsers.secrets import may_hold_secret
+from parsers.whole_tracebacks import HEADER_END, WholeTraceback, header_of
 
 _PLAIN = Carried((), "", None, None, "")
 
@@ -93,6 +94,38 @@ class CarefulReader:
         builder.count_lines(inner.count, number, number + inner.count - 1, ())
         return inner.count
 
+    def take_whole(self, number: int, whole: WholeTraceback, blanks: int) -> int:
+        """Read a traceback from its header to its exception, and the empty lines behind it; the lines taken.
+
+        Only where no record is open, and lines without a head have no carrier. Its parts must be
+        known to tell nothing else.
+        """
+        source = self.sources.by_key.get("")
+        if source is None or not source.current.ordinal or self._awaits_launch():
+            return 0
+        header = self._plain.header(whole.header, whole.is_headed)
+        if header is None or self._plain.kind(whole.exception) is not Plain.HEADLESS:
+            return 0
+        inner = self._inner.read(whole.inner)
+        if not inner.is_whole:
+            return 0
+        if inner.may_begin_launch and "exception" not in header.body and self._has_launched():
+            return 0
+        builder = source.current
+        if not builder.failures.take_whole(number, whole, header, inner, builder.stage):
+            return 0
+        source.orphan_head = None
+        if whole.is_headed:
+            source.has_bracket_heads = True
+            builder.see_time(whole.at, True)
+            builder.see_rank(whole.rank, number)
+            builder.see_message(header.body, whole.rank)
+        builder.has_errors = True
+        count = inner.count + 2 + blanks
+        builder.count_lines(count, number, number + count - 1, ())
+        self.sources.note(source)
+        return count
+
     def _has_launched(self) -> bool:
         """True where a launch that printed its arguments is the current one."""
         return any(source.current.banner_line is not None for source in self.sources.by_key.values())
@@ -108,7 +141,8 @@ class CarefulReader:
 
     def _take(self, number: int, raw: bytes, keep_rows: bool) -> None:
         kind = self._plain.kind(raw)
-        if kind and not self._partial and not self._messages.banners and not self._awaits_launch():
+        is_alone = not self._partial and not self._messages.banners and number != self._messages.begins_at
+        if kind and is_alone and not self._awaits_launch():
             self._take_plain(number, raw, kind)
             return
         self._messages.has_secrets = may_hold_secret(raw)
@@ -131,7 +165,16 @@ class CarefulReader:
             first, text = joined
             self._messages.has_secrets = True
         self._take_text(number, first, text, carried, keep_rows)
-        if self._messages.is_plain and carried is _PLAIN and not self._messages.has_secrets:
+        if self._messages.is_plain and not self._messages.has_secrets:
+            self._learn(raw, text, carried)
+
+    def _learn(self, raw: bytes, text: str, carried: Carried) -> None:
+        """Remember a line that held nothing for the reader."""
+        if raw.endswith(HEADER_END) and "app-logger" not in carried.names:
+            header = header_of(text)
+            if header is not None:
+                self._plain.learn_header(header, self._messages.is_headed)
+        if carried is _PLAIN and not self._messages.is_of_dead_rank and is_as_printed(raw):
             self._plain.learn(raw, Plain.HEADED if self._messages.is_headed else Plain.HEADLESS)
 
     def _awaits_launch(self) -> bool:

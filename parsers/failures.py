@@ -17,7 +17,8 @@ from parsers.inner_lines import InnerLines
 from parsers.lazy_dataclass import dataclass, replace
 from parsers.lazy_pattern import lazy_pattern
 from parsers.outcome import conclude, in_time_order
-from parsers.records import Conclusion, Line, Progress, Stage
+from parsers.plain import Header
+from parsers.records import Conclusion, Frame, Line, Progress, Stage
 from parsers.rules.chains import (
     CUT_TRACEBACK,
     ExceptionView,
@@ -29,8 +30,9 @@ from parsers.rules.chains import (
 from parsers.rules.classify import STRONG_RULE_IDS, LineClassifier
 from parsers.rules.message_rule import Taken, Weight
 from parsers.rules.native import signal_name
-from parsers.traceback_block import Link, Traceback
+from parsers.traceback_block import MAX_TEXT_LINES, Link, State, Traceback
 from parsers.tracebacks import HEADER, TracebackReader
+from parsers.whole_tracebacks import WholeTraceback, exception_of
 
 _CLASSIFIER = LineClassifier()
 """Shared by all runs: it holds no state of a run."""
@@ -134,6 +136,31 @@ class FailureReader:
         self._last_line = number + inner.count - 1
         return True
 
+    def take_whole(
+        self, number: int, whole: WholeTraceback, header: Header, inner: InnerLines, stage: Stage | None
+    ) -> bool:
+        """Stands for feeding all lines of a traceback, its header being line `number`; False: not taken."""
+        if self._pending or self._printed.open or self._warned:
+            return False
+        text = whole.exception.decode("utf-8", "replace").rstrip("\r")
+        exception = exception_of(text)
+        if exception is None:
+            return False
+        last = number + inner.count + 1
+        begin = whole.front.decode("utf-8", "replace") + header.body.rstrip()
+        block = Traceback(header.context, "", whole.rank, number, last, whole.at, stage)
+        block.text = [begin[:2000], *inner.texts, text.rstrip()][:MAX_TEXT_LINES]
+        block.links = [Link(*exception, last, text.strip(), inner.frames, "")]
+        block.has_indent, block.state = True, State.MESSAGE
+        if not self._tracebacks.take_whole(block):
+            return False
+        if self._tracebacks.done:
+            self._fetch_tracebacks()
+        self._rises += inner.count + 2 if self._last_line else inner.count + 1
+        self._last_line = last
+        self._last_at = whole.at or self._last_at
+        return True
+
     def may_pass_over(self, label: str, number: int, is_headed: bool) -> bool:
         """True where lines that hold nothing, from this one on, need not be fed one by one."""
         waiting = (self._pending, self._printed.open, self._warned, self._stacks.open)
@@ -220,7 +247,7 @@ class FailureReader:
         rule = taken.rule
         type_name = signal_name(taken.message) if rule.id == "caught-signal" else taken.type
         occurrence = Occurrence(line.number, line.rank, line.at, stage)
-        candidate = self._record(
+        candidate = self._count_again(type_name, taken.message, rule.weight, (), occurrence) or self._record(
             Candidate(
                 "", rule.weight, rule.id, type_name, taken.message, line.text.strip(), rule.level,
                 is_headed=line.has_head,
@@ -229,6 +256,21 @@ class FailureReader:
         )  # fmt: skip
         if rule.weight in _BEFORE_STACKS or rule.id == "crash-diagnostics":
             self._stacks.begin(line.label, candidate)
+
+    def _count_again(
+        self,
+        type_name: str | None,
+        message: str,
+        weight: Weight,
+        frames: tuple[Frame, ...],
+        occurrence: Occurrence,
+    ) -> Candidate | None:
+        """The candidate of a message that came before, if this occurrence tells no more of it."""
+        candidate = self._table.get(message_fingerprint(type_name, message), weight)
+        if candidate is None or (frames and not candidate.frames):
+            return None
+        candidate.add(occurrence)
+        return candidate
 
     def _record(self, new: Candidate, occurrence: Occurrence) -> Candidate:
         """Counts an occurrence; a traceback tells more than a line with the same message before it."""
@@ -254,12 +296,20 @@ class FailureReader:
         chosen, note = pick_link(block.links)
         is_server = any(has_server_frame(link.frames) for link in block.links)
         for index, link in enumerate(block.links):
-            candidate, is_fatal = _of_link(link, block.context, is_server)
-            if index != chosen and candidate.weight in _CHAINED:
-                candidate.weight = Weight.WRAPPER
+            view = judge_exception(
+                ExceptionView(link.type, link.message, link.frames, block.context, is_server)
+            )
+            is_wrapper = index != chosen and view.weight in _CHAINED
+            weight = Weight.WRAPPER if is_wrapper else view.weight
+            occurrence = Occurrence(link.line, block.rank, block.at, block.stage, view.is_fatal)
+            if self._count_again(link.type, link.message, weight, link.frames, occurrence):
+                continue
+            candidate = Candidate("", weight, view.rule, link.type, link.message, link.excerpt, "error")
+            candidate.context, candidate.frames = block.context, link.frames
+            candidate.is_server, candidate.is_certain = is_server, link.is_certain
             if index == chosen:
                 candidate.note, candidate.text = note, "\n".join(block.text)
-            self._record(candidate, Occurrence(link.line, block.rank, block.at, block.stage, is_fatal))
+            self._record(candidate, occurrence)
 
     def _record_cut(self, block: Traceback) -> None:
         """A traceback that ended a process and whose exception is not in the text."""
@@ -268,15 +318,6 @@ class FailureReader:
         candidate = Candidate("", Weight.CHILD_DEATH, CUT_TRACEBACK, None, message, excerpt, "error")
         candidate.frames, candidate.text = tuple(block.frames), "\n".join(block.text)
         self._record(candidate, Occurrence(block.first_line, block.rank, block.at, block.stage, True))
-
-
-def _of_link(link: Link, context: str, is_server: bool) -> tuple[Candidate, bool]:
-    """The candidate of one exception of a chain, and whether a process ended with it."""
-    view = judge_exception(ExceptionView(link.type, link.message, link.frames, context, is_server))
-    candidate = Candidate("", view.weight, view.rule, link.type, link.message, link.excerpt, "error")
-    candidate.context, candidate.frames = context, link.frames
-    candidate.is_server, candidate.is_certain = is_server, link.is_certain
-    return candidate, view.is_fatal
 
 
 def _without_rank_prefix(line: Line) -> Line:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 import regex
 
-from parsers.lazy_pattern import lazy_pattern
+from parsers.lazy_pattern import lazy_pattern, lazy_re
 
 MAX_TEXT = 1000
 """Characters that take part; what follows in a longer message is nearly always a value."""
@@ -58,7 +58,11 @@ _WORD = {
     "number": "<n>",
 }
 
+_MAY_VARY = lazy_re(r"[\d/\\\[]|\.\w|://|-[0-9a-fA-F]")
+"""In each text that one of the masks can match."""
 _AS_ONES = str.maketrans("23456789", "11111111")
+_LONE_NUMBER = lazy_re(r"(?<!\S)[01]{2,}(?!\S)")
+"""A number between blanks is masked, however long it is."""
 _SPACE = lazy_pattern(r"\s+")
 _UNIT = lazy_pattern(r"<n>\s*(?:[KMGT]i?B|bytes|[mun]?s|seconds|minutes|hours|ms|us|%)(?![\w])")
 _LIST = lazy_pattern(r"<(n|rank|addr|id|path|ptr)>(?:\s*[,x*;:-]\s*<\1>)++")
@@ -69,9 +73,11 @@ def normalise(text: str) -> str:
     text = text[:MAX_TEXT]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    text = _MASKS.sub(_replacement, text)
-    text = _UNIT.sub("<n>", text)
-    text = _LIST.sub(r"<\1>", text)
+    if _MAY_VARY.search(text) is not None:
+        text = _MASKS.sub(_replacement, text)
+    if "<" in text:
+        text = _UNIT.sub("<n>", text)
+        text = _LIST.sub(r"<\1>", text)
     return _SPACE.sub(" ", text).strip().strip("*|").strip()
 
 
@@ -86,7 +92,8 @@ def message_fingerprint(type_name: str | None, message: str) -> str:
     No pattern tells one digit from another, 0 apart. So messages that differ in their digits only have one
     fingerprint, unless a digit is left in it.
     """
-    return _of_shape(type_name, message[:MAX_TEXT].translate(_AS_ONES)) or _of_message(type_name, message)
+    shape = _LONE_NUMBER.sub("1", message[:MAX_TEXT].translate(_AS_ONES))
+    return _of_shape(type_name, shape) or _of_message(type_name, message)
 
 
 @lru_cache(maxsize=4096)

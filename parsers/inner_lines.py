@@ -10,6 +10,7 @@ import regex
 
 from parsers.lazy_dataclass import dataclass
 from parsers.lazy_pattern import lazy_pattern
+from parsers.lookahead import HeldLines
 from parsers.records import Frame
 from parsers.secrets import may_hold_secret
 
@@ -41,9 +42,10 @@ class InnerLines:
     source: str
     """The last source line; '' where there is none."""
     begins_with_frame: bool
-
-
-NONE = InnerLines(0, (), (), "", False)
+    is_whole: bool
+    """True where these are all lines of the text, from a frame on."""
+    may_begin_launch: bool
+    """The traceback can be of a launch that has only begun, see `parsers.lookahead`."""
 
 
 class InnerReader:
@@ -75,7 +77,8 @@ def _read(text: bytes) -> InnerLines:
     source = ""
     begins_with_frame = False
     may_tell = may_tell_more(text)
-    for whole in text.split(b"\n"):
+    lines = text.split(b"\n")
+    for whole in lines:
         raw = whole.rstrip(b"\r")
         begin = raw.lstrip()[:1]
         if not begin or begin.isdigit() or len(raw) > LONGEST or b":" in raw[:4]:
@@ -92,7 +95,20 @@ def _read(text: bytes) -> InnerLines:
                 break
             source = line.strip()
         texts.append(line.rstrip())
-    return InnerLines(len(texts), tuple(texts), tuple(frames), source, begins_with_frame)
+    count = len(texts)
+    is_whole = begins_with_frame and count == len(lines)
+    may_begin = is_whole and _may_begin_launch(lines)
+    return InnerLines(count, tuple(texts), tuple(frames), source, begins_with_frame, is_whole, may_begin)
+
+
+def _may_begin_launch(lines: list[bytes]) -> bool:
+    held = HeldLines()
+    verdict = held.add(0, b"", False)
+    for raw in lines:
+        verdict = held.add(0, raw, False)
+        if verdict is not None:
+            break
+    return verdict is not False
 
 
 def may_tell_more(raw: bytes) -> bool:

@@ -38,6 +38,8 @@ class MessageReader:
         """The line may hold some."""
         self.is_plain = self.is_headed = False
         """The message that was read last held nothing for the reader, and whether it has a head."""
+        self.is_of_dead_rank = False
+        """That message is of a rank that is gone: the next one may be of another launch."""
         self.last_row_line = 0
         """The last physical line that gave a row."""
         self._ordinals = 0
@@ -142,7 +144,7 @@ class MessageReader:
         if hit is not None:
             builder.take_milestone(hit, line)
         builder.see_message(line.body, line.rank)
-        self.is_plain = self.is_plain and line.rank not in builder.dead_ranks
+        self.is_of_dead_rank = is_own and line.rank in builder.dead_ranks
         builder.versions.see_text(line.text, line.number)
         builder.versions.see_body(line.body)
         for name, value in shown_variables(line.text):

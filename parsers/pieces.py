@@ -39,6 +39,11 @@ def decode_line(raw: bytes) -> str:
     return without_colours(text)
 
 
+def is_as_printed(raw: bytes) -> bool:
+    """True where `decode_line` only decodes, and takes nothing out."""
+    return b"\x1b" not in raw and b"\0" not in raw and b"[0m" not in raw
+
+
 def without_colours(text: str) -> str:
     """The text without colour codes, also such as became text when a log was pasted."""
     if "\x1b" in text:

@@ -152,6 +152,23 @@ class TracebackReader:
         block.text += inner.texts[: MAX_TEXT_LINES - len(block.text)]
         return True
 
+    def take_whole(self, block: Traceback) -> bool:
+        """Takes a traceback that was read up to its exception; False: it may belong to one that is open."""
+        stack = self.open.setdefault(block.label, [])
+        if stack:
+            if len(stack) > 1 or stack[0].state is not State.MESSAGE or stack[0].is_group:
+                return False
+            self._give_out(stack.pop())
+        if not block.context:
+            block.context = self._said_before(block.label, block.first_line)
+        stack.append(block)
+        return True
+
+    def _said_before(self, label: str, number: int) -> str:
+        """The line above a traceback that introduces it."""
+        said, at = self.before.get(label, ("", 0))
+        return said if abs(number - at) <= MAX_BEFORE else ""
+
     def note(self, label: str, body: str, number: int) -> None:
         """Remembers a line that may introduce the next traceback (``Process Process-2:``)."""
         if len(self.before) > MAX_OPEN * 8:
@@ -181,9 +198,7 @@ class TracebackReader:
             self._give_out(stack.pop())
         if len(stack) >= MAX_OPEN:
             self._give_out(stack.pop(0))
-        said, number = self.before.get(line.label, ("", 0))
-        if not context and abs(line.number - number) <= MAX_BEFORE:
-            context = said
+        context = context or self._said_before(line.label, line.number)
         block = Traceback(context, line.label, line.rank, line.number, line.number, line.at, stage)
         block.is_group = "Exception Group" in line.body
         block.margin = margin.translate(_AS_ZEROS)
@@ -308,6 +323,14 @@ class TracebackReader:
                 block.links.append(cut)
         self.has_launcher_end = self.has_launcher_end or ends_launcher(block)
         self.done.append(block)
+
+
+def context_of(body: str) -> str | None:
+    """What a plain header says before its ``Traceback``; None where it is no such header."""
+    head = _HEADER_END.match(body.rstrip())
+    if head is None or "Exception Group" in body or not _introduces(head["before"]):
+        return None
+    return None if _LOG_MARGIN.match(head["before"]) else head["before"].strip(" :|+*")
 
 
 def _introduces(before: str) -> bool:

@@ -21,10 +21,12 @@ from parsers.hot.columns import ColumnMaker
 from parsers.hot.eye import ReaderEye
 from parsers.hot.lane import HotBlock, HotLane
 from parsers.hot.quiet import may_stand_bare, quiet_lines
+from parsers.hot.streams import Quiet, Stream, find_streams
 from parsers.hot.words import Mask, Places, low_mask, word
 from parsers.inner_lines import MOST_LINES
 from parsers.launches import RunBuilder
 from parsers.sources import Source
+from parsers.whole_tracebacks import HEADER_END, WholeTraceback
 
 _EPOCH = datetime(1970, 1, 1)
 _ACTOR = " pid="
@@ -79,16 +81,16 @@ class HotFeeder:
                     self._met.add(key)
                     found.is_batch[group.rows[int(np.argmax(pairs == pair))]] = False
 
-    def _find_quiet(self, found: HotBlock, block: bytes, careful: CarefulReader) -> _Quiet:
+    def _find_quiet(self, found: HotBlock, block: bytes, careful: CarefulReader) -> Quiet:
         left = ~(found.is_batch | found.is_request)
         with_libraries = not careful.knows_its_servers
         if int((found.ends - found.starts)[left].sum()) < _LEAST_SHARE * (found.stop - int(found.starts[0])):
             nothing = np.zeros(left.size, dtype=np.bool_)
-            return _Quiet(nothing, nothing, nothing, with_libraries)
+            return Quiet(nothing, nothing, nothing, nothing, with_libraries)
         is_own = self.own_heads(found)
         bare = may_stand_bare(careful.carriers)
         left &= quiet_lines(with_libraries).find(block, found, is_own, bare)
-        return _Quiet(left, left & (found.ends > found.starts), left & is_own, with_libraries)
+        return Quiet(left, left & (found.ends > found.starts), left & is_own, is_own, with_libraries)
 
     def own_heads(self, found: HotBlock) -> Mask:
         """True for lines whose head tells no more than a time and a rank."""
@@ -98,40 +100,7 @@ class HotFeeder:
         return own
 
 
-@dataclass(slots=True)
-class _Quiet:
-    """A block's quiet lines."""
-
-    is_quiet: Mask
-    is_told: Mask
-    """Those that are not empty: the failure model counts them."""
-    is_headed: Mask
-    """Those with SGLang's own head."""
-    with_libraries: bool
-    """They name no library beneath SGLang either."""
-
-
-@dataclass(slots=True)
-class _Stream:
-    """The taken lines of one block with one label and the same carriers, as indexes of lines in the block."""
-
-    label: str
-    carriers: tuple[str, ...]
-    rows: Places
-    own_rows: Places
-    """Those of them with SGLang's own head: batch and access lines, and quiet ones."""
-    told_rows: Places
-    """Quiet lines that are not empty."""
-    headed_rows: Places
-    """Quiet lines with SGLang's own head."""
-    batch_rows: Places
-    """Batch lines."""
-    work_rows: Places
-    """Served requests."""
-    ranks: set[str]
-
-
-_Span: TypeAlias = tuple[_Stream, int, int]
+_Span: TypeAlias = tuple[Stream, int, int]
 """A stream's rows from one place up to another."""
 
 
@@ -145,15 +114,15 @@ class _BlockWork:
     first_line: int
     careful: CarefulReader
     take_line: TakeLine
-    quiet: _Quiet
+    quiet: Quiet
     owners: list[RunBuilder] = field(default_factory=list)
     owner_of: NDArray[np.int16] = field(init=False)
     """Place among the owners of the launch that was told of a line; -1 where none was."""
-    streams: list[_Stream] = field(init=False)
+    streams: list[Stream] = field(init=False)
 
     def __post_init__(self) -> None:
         self.owner_of = np.full(self.found.starts.size, -1, dtype=np.int16)
-        self.streams = _streams(self.lane, self.found, self.quiet)
+        self.streams = find_streams(self.lane, self.found, self.quiet)
 
     def run(self) -> None:
         """Read all lines, in their order."""
@@ -161,12 +130,18 @@ class _BlockWork:
         position = 0
         is_taken = self.found.is_batch | self.found.is_request | self.quiet.is_quiet
         rows = np.flatnonzero(~is_taken)
-        for row, inner_stop in zip(rows.tolist(), self._inner_stops(rows).tolist(), strict=True):
+        stops = self._inner_stops(rows)
+        exceptions = self._exceptions(rows, stops).tolist()
+        for row, inner_stop, exception in zip(rows.tolist(), stops.tolist(), exceptions, strict=True):
             if row < position:
                 continue
             if row > position:
                 self._note_taken(position, row)
-            taken = self._take_inner(row, inner_stop) if inner_stop > row else 0
+            taken = 0
+            if exception:
+                taken = self._take_whole(row, exception)
+            elif inner_stop > row:
+                taken = self._take_inner(row, inner_stop)
             position = row + taken
             if taken:
                 continue
@@ -186,6 +161,42 @@ class _BlockWork:
         lasts = np.flatnonzero(np.append(~goes_on, True))
         stops = rows[lasts[lasts.searchsorted(np.arange(rows.size))]] + 1
         return np.where(is_inner, stops, rows)
+
+    def _exceptions(self, rows: Places, stops: Places) -> Places:
+        """Where a row is the header of a whole traceback: the row of its exception; 0 for others."""
+        if not rows.size or stops is rows:
+            return np.zeros(rows.size, dtype=np.int64)
+        ends = self.found.ends[rows]
+        is_header = self.found.text.at(np.maximum(ends - 8, 0)) == word(HEADER_END[-8:])
+        exceptions = np.append(stops[1:], 0)
+        following = np.append(rows[1:], 0)
+        is_header &= (following == rows + 1) & (exceptions > following)
+        behind = np.searchsorted(rows, exceptions)
+        is_header &= rows[np.minimum(behind, rows.size - 1)] == exceptions
+        return np.where(is_header, exceptions, 0)
+
+    def _take_whole(self, row: int, exception: int) -> int:
+        """Take a traceback and the empty lines behind it; the number of lines that were taken."""
+        starts, found = self.found.starts, self.found
+        count = starts.size
+        if exception + 1 >= count:
+            return 0
+        begin, inner, end = int(starts[row]), int(starts[row + 1]), int(starts[exception])
+        is_headed = bool(self.quiet.is_own[row])
+        body = int(found.heads.bodies[row]) if is_headed else begin
+        whole = WholeTraceback(
+            self.block[body : inner - 1],
+            is_headed,
+            _time(found.heads.at[row]) if is_headed else None,
+            self.lane.heads.ranks[found.heads.tags[row]] or "" if is_headed else "",
+            self.block[begin:body],
+            self.block[inner : end - 1],
+            self.block[end : int(starts[exception + 1]) - 1],
+        )
+        blank = exception + 1
+        while blank < count and self.quiet.is_quiet[blank] and not self.quiet.is_told[blank]:
+            blank += 1
+        return self.careful.take_whole(self.first_line + row, whole, blank - exception - 1)
 
     def _take_inner(self, row: int, stop: int) -> int:
         """Take lines of a traceback; the number of those that were taken."""
@@ -217,10 +228,10 @@ class _BlockWork:
         spans = [(stream, *_places(stream.rows, first, stop)) for stream in self.streams]
         return [span for span in spans if span[2] > span[1]]
 
-    def _source(self, stream: _Stream, number: int) -> Source:
+    def _source(self, stream: Stream, number: int) -> Source:
         return self.careful.sources.of(stream.label, number, stream.carriers)
 
-    def _is_settled(self, stream: _Stream, low: int, high: int) -> bool:
+    def _is_settled(self, stream: Stream, low: int, high: int) -> bool:
         """True when it is certain to which launch these rows belong, and one by one they tell no more."""
         first, stop = int(stream.rows[low]), int(stream.rows[high - 1]) + 1
         source = self._source(stream, self.first_line + first)
@@ -235,7 +246,7 @@ class _BlockWork:
         ranks = {self.lane.heads.ranks[tag] for tag in np.unique(self.found.heads.tags[own]).tolist()}
         return all(source.rank_owner.get(rank) == stream.label for rank in ranks if rank)
 
-    def _is_passed_over(self, stream: _Stream, builder: RunBuilder, row: int) -> bool:
+    def _is_passed_over(self, stream: Stream, builder: RunBuilder, row: int) -> bool:
         """True when quiet lines from `row` on change nothing of their launch but its counts."""
         if builder.has_ended or builder.died_early or (stream.ranks and not builder.ordinal):
             return False
@@ -244,7 +255,7 @@ class _BlockWork:
         is_headed = bool(self.quiet.is_headed[row])
         return builder.failures.may_pass_over(stream.label, self.first_line + row, is_headed)
 
-    def _note_span(self, stream: _Stream, low: int, high: int) -> None:
+    def _note_span(self, stream: Stream, low: int, high: int) -> None:
         first, last = int(stream.rows[low]), int(stream.rows[high - 1])
         first_line, last_line = self.first_line + first, self.first_line + last
         source = self._source(stream, first_line)
@@ -267,7 +278,7 @@ class _BlockWork:
             else:
                 self.owner_of[stream.rows[low:high]] = len(self.owners) - 1
 
-    def _note_own(self, stream: _Stream, own: Places, builder: RunBuilder) -> None:
+    def _note_own(self, stream: Stream, own: Places, builder: RunBuilder) -> None:
         """Note the times and ranks of lines with SGLang's own head."""
         at = self.found.heads.at
         builder.see_time(_time(at[own[0]]), True)
@@ -275,7 +286,7 @@ class _BlockWork:
         if not stream.ranks <= builder.ranks.keys():
             self._note_ranks(own, builder)
 
-    def _note_regular(self, stream: _Stream, first: int, last: int, count: int, builder: RunBuilder) -> None:
+    def _note_regular(self, stream: Stream, first: int, last: int, count: int, builder: RunBuilder) -> None:
         """Note the batch and access lines, and that their rows are this launch's."""
         batches = _within(stream.batch_rows, first, last + 1)
         if batches.size:
@@ -294,7 +305,7 @@ class _BlockWork:
         for place, tag in sorted(zip(first.tolist(), present.tolist(), strict=True)):
             builder.see_rank(self.lane.heads.ranks[tag] or "", self.first_line + int(own[place]))
 
-    def _pass_over(self, stream: _Stream, told: Places, headed: Places, builder: RunBuilder) -> None:
+    def _pass_over(self, stream: Stream, told: Places, headed: Places, builder: RunBuilder) -> None:
         before_head = int(told.searchsorted(headed[0])) if headed.size else told.size
         at = _time(self.found.heads.at[headed[-1]]) if headed.size else None
         last = self.first_line + int(told[-1])
@@ -331,38 +342,3 @@ def _within(rows: Places, first: int, stop: int) -> Places:
 
 def _time(at: np.int64) -> datetime:
     return _EPOCH + timedelta(microseconds=int(at))
-
-
-def _streams(lane: HotLane, found: HotBlock, quiet: _Quiet) -> list[_Stream]:
-    """The block's taken lines by label and carriers, lines of all kinds together in line order."""
-    is_work: Mask = np.zeros(found.starts.size, dtype=np.bool_)
-    if found.requests.rows.size:
-        works = np.array([line.is_work for line in lane.access.lines], dtype=np.bool_)
-        is_work[found.requests.rows] = works[found.requests.tails]
-    is_regular = found.is_batch | found.is_request
-    has_quiet = bool(quiet.is_quiet.any())
-    is_taken = is_regular | quiet.is_quiet
-    keys = [(prefix.label, prefix.carriers) for prefix in lane.heads.prefixes]
-    keys.append(("", ()))  # of lines without a head: prefix -1
-    distinct = list(dict.fromkeys(keys))
-    groups = np.array([distinct.index(key) for key in keys], dtype=np.int16)[found.heads.prefixes]
-    present = np.flatnonzero(np.bincount(groups[is_taken])).tolist()
-    streams = []
-    for index in present:
-        is_here = is_taken if len(present) == 1 else is_taken & (groups == index)
-        rows = np.flatnonzero(is_here)
-        own_rows = np.flatnonzero(is_here & (is_regular | quiet.is_headed)) if has_quiet else rows
-        tags = np.flatnonzero(np.bincount(found.heads.tags[own_rows])).tolist()
-        streams.append(
-            _Stream(
-                *distinct[index],
-                rows,
-                own_rows,
-                np.flatnonzero(is_here & quiet.is_told) if has_quiet else rows[:0],
-                np.flatnonzero(is_here & quiet.is_headed) if has_quiet else rows[:0],
-                np.flatnonzero(is_here & found.is_batch),
-                np.flatnonzero(is_here & is_work),
-                {lane.heads.ranks[tag] or "" for tag in tags} - {""},
-            )
-        )
-    return streams

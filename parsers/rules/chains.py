@@ -8,6 +8,7 @@ exception that carries it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import regex
 
@@ -22,7 +23,7 @@ from parsers.rules.errors import (
     STOP_TYPES,
     WRAPPER_TYPES,
 )
-from parsers.rules.message_rule import Weight, take
+from parsers.rules.message_rule import MAX_BODY, Taken, Weight, take
 from parsers.traceback_block import Link
 
 _TEXT_RULES = tuple(
@@ -31,6 +32,8 @@ _TEXT_RULES = tuple(
     if one.weight in (Weight.PEER, Weight.WRAPPER, Weight.KILL, Weight.CHILD_DEATH)
     or one.id in ("asyncio-teardown", "harness-server-exited")
 )
+_AS_ONES = str.maketrans("023456789", "111111111")
+_SHAPED_WORDS = tuple({word.translate(_AS_ONES): None for one in _TEXT_RULES for word in one.words})
 
 _FATAL = regex.compile(
     r"hit an exception|_init_state|^Process \S+:?$|Exception in Model\w+|controller_init"
@@ -91,15 +94,32 @@ class Verdict:
     is_fatal: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the words before a traceback say."""
+
+    is_fatal: bool
+    is_noise: bool
+    is_warmup: bool
+    is_request: bool
+
+
+@lru_cache(maxsize=1024)
+def _read_context(context: str) -> _Context:
+    patterns = (_FATAL, _NOISE, _WARMUP, _REQUEST)
+    return _Context(*(pattern.search(context) is not None for pattern in patterns))
+
+
 def judge_exception(view: ExceptionView) -> Verdict:
     """The weight of an exception by its class, its words, its frames and what introduced it."""
     last = class_name(view.type)
-    is_fatal = _FATAL.search(view.context) is not None
+    context = _read_context(view.context)
+    is_fatal = context.is_fatal
     if last in STOP_TYPES:
         return Verdict(Weight.STOP, "stop-exception")
-    if _NOISE.search(view.context):
+    if context.is_noise:
         return Verdict(Weight.CONSEQUENCE, "teardown-traceback")
-    taken = take(_TEXT_RULES, f"{view.type}: {view.message}")
+    taken = _take_text(f"{view.type}: {view.message}")
     if taken is not None:
         return Verdict(taken.rule.weight, taken.rule.id, is_fatal)
     if last in CONSEQUENCE_TYPES:
@@ -108,23 +128,34 @@ def judge_exception(view: ExceptionView) -> Verdict:
         return Verdict(Weight.OUTSIDE, "outside-traceback")
     if last in WRAPPER_TYPES:
         return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
-    if _WARMUP.search(view.context) or any(
+    if context.is_warmup or any(
         "warmup" in frame.function and frame.file.endswith("server.py") for frame in view.frames
     ):
         return Verdict(Weight.WARMUP, "warmup-exception")
-    if _REQUEST.search(view.context):
+    if context.is_request:
         return Verdict(Weight.REQUEST, "request-exception")
     return Verdict(Weight.EXCEPTION, "exception", is_fatal)
 
 
+def _take_text(text: str) -> Taken | None:
+    """The rule for the words of an exception that takes it."""
+    return take(_TEXT_RULES, text) if _may_be_taken(text[:MAX_BODY].translate(_AS_ONES)) else None
+
+
+@lru_cache(maxsize=1024)
+def _may_be_taken(shape: str) -> bool:
+    """True where a word that a rule asks for can stand in a text of this shape, all its digits being 1."""
+    return any(word in shape for word in _SHAPED_WORDS)
+
+
 def ends_process(context: str) -> bool:
     """True when the words before a traceback say that a process of the server ends with it."""
-    return _FATAL.search(context) is not None
+    return _read_context(context).is_fatal
 
 
 def is_of_request(context: str) -> bool:
     """True when the words before a traceback say that one request ended with it."""
-    return _REQUEST.search(context) is not None
+    return _read_context(context).is_request
 
 
 def class_name(type_name: str) -> str:
@@ -136,16 +167,22 @@ def is_outside(frames: Sequence[Frame]) -> bool:
     """True when a traceback is of a test, a benchmark or a client and no server code is in it."""
     if not frames or has_server_frame(frames):
         return False
-    return any(_HARNESS.search(frame.file) for frame in frames)
+    return any(_is_of_harness(frame.file) for frame in frames)
 
 
 def has_server_frame(frames: Sequence[Frame]) -> bool:
     """True when SGLang's server code is among the frames."""
-    return any(
-        frame.function in _SERVER_FUNCTIONS
-        or (_SERVER.search(frame.file) and not _HARNESS.search(frame.file))
-        for frame in frames
-    )
+    return any(frame.function in _SERVER_FUNCTIONS or _is_of_server(frame.file) for frame in frames)
+
+
+@lru_cache(maxsize=4096)
+def _is_of_server(file: str) -> bool:
+    return _SERVER.search(file) is not None and not _is_of_harness(file)
+
+
+@lru_cache(maxsize=4096)
+def _is_of_harness(file: str) -> bool:
+    return _HARNESS.search(file) is not None
 
 
 def pick_link(links: Sequence[Link]) -> tuple[int, str]:
@@ -169,7 +206,7 @@ def _is_clearer(later: Link, earlier: Link) -> str:
     if later.message.rstrip().endswith("raised:"):
         return "embeds the traceback of what it called"
     if (
-        take(_TEXT_RULES, text) is not None
+        _take_text(text) is not None
         or class_name(later.type) in WRAPPER_TYPES | CONSEQUENCE_TYPES | STOP_TYPES
     ):
         return ""
