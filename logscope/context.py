@@ -63,8 +63,8 @@ class Context:
     exit_code: int | None = None
     exit_signal: str | None = None
     recorder: str | None = None
-    """``PID START`` of the process that will write the end (START in ticks after boot); None once it is
-    written, and in the store."""
+    """``PID START NAMESPACE`` of the process that will write the end (START in ticks after boot); None once
+    that is written, and in the store."""
 
 
 def context_path(log: Path) -> Path:

@@ -21,7 +21,7 @@ from logscope.record.environment import Masker, kept_environment
 from logscope.record.machine import image, kernel, machine_facts, steady
 from logscope.record.models import list_files, model_folders
 from logscope.record.packages import read_installed
-from logscope.record.processes import read_process
+from logscope.store.recorder import mark_of
 from parsers.lazy_dataclass import dataclass
 
 _JOIN_SECONDS = 10.0
@@ -47,7 +47,7 @@ class Surroundings:
         self._watched = watched
         self._tell = tell
         self._lock = threading.Lock()
-        self._context = Context(start_time=_now(), recorder=_this_process())
+        self._context = Context(start_time=_now(), recorder=mark_of(os.getpid()))
         self._thread = threading.Thread(target=self._collect, name="surroundings", daemon=True)
 
     def start(self) -> None:
@@ -138,11 +138,6 @@ def _devices(watched: Watched) -> dict[str, object]:
         "driver": devices.driver,
         "facts": devices.facts(),
     }
-
-
-def _this_process() -> str | None:
-    own = read_process(os.getpid())
-    return None if own is None else f"{own.pid} {own.started}"
 
 
 def _now() -> datetime:

@@ -22,7 +22,7 @@ def what_fixed(
     """The good run whose difference to a failure before it is the least, and the difference in words.
 
     `time`: order_at and run_no of the run before which one looks. The fewer things changed, the surer one of
-    them was the fix; of equal pairs the newest counts.
+    them was the fix; of equal pairs the newest counts. A run without words: it went away by itself.
     """
     failures = rows_where(
         connection,
@@ -41,7 +41,10 @@ def what_fixed(
             continue
         words = (*coarse_differences(good, failed), *values.between(failed, good).words)
         told.append((RunId(good["run_id"]), words))
-    return min((each for each in told if each[1]), key=lambda each: len(each[1]), default=(None, ()))
+    changed = [each for each in told if each[1]]
+    if not changed:
+        return told[0] if told else (None, ())
+    return min(changed, key=lambda each: len(each[1]))
 
 
 def _next_good(connection: DuckDBPyConnection, failures: list[Row], time: dict[str, Any]) -> dict[int, Row]:

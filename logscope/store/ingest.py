@@ -16,6 +16,7 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.changes import run_changes
 from logscope.store.connection import Database, run_transaction
+from logscope.store.elder import knowledge_beside, known_beside
 from logscope.store.headline import Headline, newest_failure
 from logscope.store.identity import run_id
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
@@ -109,7 +110,7 @@ class Ingest:
             remove_leftovers(self._folder)
         with self._database.writing(creates=True) as connection:  # fails early where it may not be written
             self._knowledge = Knowledge(connection, self._database.beginnings_at)
-        self._elder = self._knowledge_of_the_disk()
+        self._elder = knowledge_beside(self._database)
         if self._on_done is not None:
             for path in unfound:
                 self._on_done(path)
@@ -207,31 +208,12 @@ class Ingest:
         self._waiting.append(_Waiting(number, source, plan, log, log_id))
         self._knowledge.expect(source, log, log_id)
 
-    def _knowledge_of_the_disk(self) -> Knowledge | None:
-        """For a store in memory: what the one on disk knows, where that can be read at once."""
-        disk = self._database.beside
-        if disk is None or self._database.is_copy:
-            return None
-        try:
-            if not disk.exists():
-                return None
-            with disk.reading() as connection:
-                return Knowledge(connection, disk.beginnings_at)
-        except (LogScopeError, OSError):
-            return None  # a log alone can be shown without any store
-
-    def _elder_logs(self) -> Sequence[KnownLog]:
-        return () if self._elder is None else self._elder.logs
-
     def _id_for(self, source: Source, log: ReadLog, plan: Plan) -> str:
         """In memory, a log has the id that it has in the store on disk."""
-        elder = self._elder if plan.known is None else None
-        if elder is None:
+        if self._elder is None or plan.known is not None:
             return self._knowledge.id_for(log, plan.known)
-        known = elder.settled(
-            elder.plan(source, plan.stamp, plan.surroundings, False), source, log, False
-        ).known
-        return self._knowledge.id_for(log, known, elder)
+        known = known_beside(self._elder, source, log, plan)
+        return self._knowledge.id_for(log, known, self._elder)
 
     def _with_kept_contexts(self, log: ReadLog, plan: Plan) -> ReadLog:
         """A copy under another name, without a context file of its own, leaves the runs what they had."""
@@ -259,7 +241,7 @@ class Ingest:
             reader = None if self._reparse or not plan.reads_on else self._kept_reader(plan.known)
         rows = BatchRows(self._folder, continues=reader is not None)
         start = content_of(plan.known) if plan.known is not None else None
-        watch = [known.text_size for known in (*plan.candidates, *self._elder_logs())]
+        watch = [known.text_size for known in (*plan.candidates, *(self._elder.logs if self._elder else ()))]
         keep_state = self._database.path is not None and not is_packed(source)
         try:
             return read(

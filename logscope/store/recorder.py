@@ -29,13 +29,22 @@ def was_abandoned(context: Context | None, changed_at: datetime | None, now: dat
     return is_here and now - changed_at >= STILL_AFTER and not _is_alive(context.recorder)
 
 
-def _is_alive(recorder: str) -> bool:
-    pid, _, start = recorder.partition(" ")
-    if not pid.isdigit() or not Path("/proc/self/stat").exists():
-        return True  # not known: nothing is claimed
+def mark_of(pid: int) -> str | None:
+    """What a context file says of the process that writes it: ``PID START NAMESPACE``; None without /proc."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        namespace = Path(f"/proc/{pid}/ns/pid").readlink()
     except OSError:
-        return False
-    words = stat.rpartition(")")[2].split()
-    return words[0] not in "ZX" and words[_START_FIELD] == start
+        return None
+    words = stat.rpartition(")")[2].split()  # the name before it may hold blanks and brackets
+    return None if words[0] in "ZX" else f"{pid} {words[_START_FIELD]} {namespace}"
+
+
+def _is_alive(recorder: str) -> bool:
+    """True, too, where this process cannot see that one: in another container with this host's name, say."""
+    pid, namespace = recorder.partition(" ")[0], recorder.rpartition(" ")[2]
+    try:
+        is_seen = pid.isdigit() and str(Path("/proc/self/ns/pid").readlink()) == namespace
+    except OSError:
+        is_seen = False
+    return not is_seen or mark_of(int(pid)) == recorder

@@ -92,3 +92,13 @@ def test_of_an_unknown_failure_all_changes_are_told_but_those_of_the_logging(
 
     assert "schedule_policy: None -> lpm" in history
     assert "log_requests" not in history
+
+
+def test_a_failure_that_went_away_without_any_change_says_so(store: Store, tmp_path: Path) -> None:
+    take(store, tmp_path, "first", failed("ValueError: nobody knows this one", 0))
+    take(store, tmp_path, "good", good(1))
+
+    history = told(store, "history", "error", "nobody knows")
+
+    good_run = store.load(str(tmp_path / "good.log")).run_id
+    assert f"gone in {good_run[:12]} without a change that bears on it" in history

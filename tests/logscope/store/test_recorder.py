@@ -11,20 +11,20 @@ import time
 from pathlib import Path
 
 from logscope.context import read_context
-from logscope.record.processes import read_process
 from logscope.store import Store
+from logscope.store.recorder import mark_of
 from parsers.records import Outcome
 from tests.logscope.store.launches import launch_log, write_log
 
 
-def recorded(folder: Path, process: subprocess.Popen[bytes], host: str | None = None) -> Path:
-    own = read_process(process.pid)
-    assert own is not None
+def recorded(
+    folder: Path, process: subprocess.Popen[bytes], host: str | None = None, mark: str | None = None
+) -> Path:
     return write_log(
         folder / "server.log",
         launch_log(ready=False),
         start_time="2026-02-03T04:05:06+00:00",
-        recorder=f"{own.pid} {own.started}",
+        recorder=mark or mark_of(process.pid),
         host=host or platform.node(),
     )
 
@@ -61,16 +61,21 @@ def test_it_is_over_when_its_recorder_is_gone_and_its_log_is_still(tmp_path: Pat
 
 def test_while_the_log_is_written_or_another_machine_records_nothing_is_claimed(tmp_path: Path) -> None:
     recorder = sleeper()
-    for name, host in (("fresh", None), ("elsewhere", "another-machine")):
+    places = (
+        ("fresh", None, None),
+        ("elsewhere", "another-machine", None),
+        ("contained", None, "1 9 pid:[7]"),
+    )
+    for name, host, mark in places:
         (tmp_path / name).mkdir()
-        log = recorded(tmp_path / name, recorder, host)
-        if host is not None:
+        log = recorded(tmp_path / name, recorder, host, mark)
+        if name != "fresh":
             make_still(log)
     recorder.kill()
     recorder.wait()
     store = Store.open(tmp_path / "s.duckdb")
 
-    for name in ("fresh", "elsewhere"):
+    for name, _, _ in places:
         store.ingest([tmp_path / name])
         assert store.load(str(tmp_path / name / "server.log")).run.outcome is Outcome.RUNNING
 
