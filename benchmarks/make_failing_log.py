@@ -4,8 +4,9 @@
     python benchmarks/make_failing_log.py --kind tracebacks --size 40M -o tracebacks.log
 
 Kinds: ``tracebacks`` (300 different ones, again and again with other numbers and ranks, with and without a
-head), ``words`` (each line new), ``repeats`` (300 lines again and again with other numbers), ``mix`` (all of
-them, with warnings between). The same options give the same bytes.
+head), ``new tracebacks`` (each with words of its own), ``words`` (each line new), ``repeats`` (300 lines
+again and again with other numbers), ``mix`` (tracebacks, words, repeats, with warnings between). The same
+options give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from random import Random
 
 from make_log import size_of
 
-KINDS = ("tracebacks", "words", "repeats", "mix")
+KINDS = ("tracebacks", "new tracebacks", "words", "repeats", "mix")
 PREFIXES: dict[str, Callable[[int], str]] = {
     "none": lambda second: "",
     "docker": lambda second: "sglang-1  | ",
@@ -73,7 +74,12 @@ class FailingLog:
     def lines(self, kind: str) -> Iterator[str]:
         """Lines without end."""
         yield from (self._head() + text for text in _LAUNCH)
-        makers = {"tracebacks": self._again, "words": self._words, "repeats": self._repeat}
+        makers = {
+            "tracebacks": self._again,
+            "new tracebacks": self._new,
+            "words": self._words,
+            "repeats": self._repeat,
+        }
         while True:
             yield from makers[kind]() if kind in makers else self._mix()
 
@@ -98,6 +104,11 @@ class FailingLog:
             block.append(f"    {self._word()} = self.{self._word()}({self._word()}, {self._word()}=1)")
         block.append(self.random.choice(_ENDS).replace("{0}", self._word()).replace("{1}", self._word()))
         return block
+
+    def _new(self) -> Iterator[str]:
+        """A traceback that never came before."""
+        self.blocks = [self._traceback()]
+        return self._again()
 
     def _again(self) -> Iterator[str]:
         """A traceback with other numbers; every fourth as its process prints it, without a head."""

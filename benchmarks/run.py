@@ -133,20 +133,19 @@ def dirty(bench: Bench) -> None:
 
 
 def careful(bench: Bench) -> None:
-    """Logs without a regular line: tracebacks, unknown lines, both; at most 40 MB each."""
-    size = min(bench.size, 40_000_000)
-    nothing = bench.folder / "nothing.log"
-    nothing.write_text("nothing of a launch\n")
-    peer = (sys.executable, PEERS)
-    contenders = [Contender("start-up: a log of one line", (*peer, "parse", str(nothing)))]
+    """Logs without a regular line, read from memory, at most 12 MB each: MB per CPU second."""
+    size = min(bench.size, 12_000_000)
+    columns = ("logscope", "one line at a time", "re")
+    _say(f"\n{'':<28}{'one by one':>11}{'now':>7}{'x':>7}{'re':>7}{'re : now':>10}")
     for kind, prefix in [*((kind, "none") for kind in KINDS), ("mix", "docker"), ("mix", "k8s")]:
         log = bench.folder / f"failing-{kind}-{prefix}-{size // 1_000_000}M.log"
         if not log.exists():
             make_failing_log(log, kind, size, prefix)
+        words = [sys.executable, str(HERE / "feed.py"), str(log), "--repeat", str(bench.repeat)]
+        told = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        now, before, peer = (size / 1e6 / told[column] for column in columns)
         name = kind if prefix == "none" else f"{kind}, {prefix} prefix"
-        contenders.append(Contender(f"{name}: logscope", (*peer, "parse", str(log))))
-        contenders.append(Contender(f"{name}: re", (*peer, "re", str(log))))
-    _table(in_turn(contenders, bench.repeat), contenders[0].name, size)
+        _say(f"{name:<28}{before:>11.1f}{now:>7.1f}{now / before:>7.1f}{peer:>7.0f}{peer / now:>10.1f}")
 
 
 def compare(bench: Bench) -> None:

@@ -220,10 +220,14 @@ def _read_days(year: Words, date: Words) -> tuple[NDArray[np.int64], Mask]:
     changed: Mask = np.ones(year.size, dtype=np.bool_)
     changed[1:] = (year[1:] != year[:-1]) | (date[1:] != date[:-1])
     first = np.flatnonzero(changed)
-    days = [_day(*words) for words in zip(year[first].tolist(), date[first].tolist(), strict=True)]
     counts = np.diff(first, append=year.size)
-    at = np.array([0 if day is None else day * _DAY_US for day in days], dtype=np.int64)
-    valid = np.array([day is not None for day in days], dtype=np.bool_)
+    valid = _shape_holds(date[first], b"\0-\0\0-\0\0 ")
+    dated = np.flatnonzero(valid)
+    words = (column[first[dated]].tolist() for column in (year, date))
+    days = [_day(*pair) for pair in zip(*words, strict=True)]
+    at = np.zeros(first.size, dtype=np.int64)
+    at[dated] = [0 if day is None else day * _DAY_US for day in days]
+    valid[dated] = [day is not None for day in days]
     return np.repeat(at, counts), np.repeat(valid, counts)
 
 
