@@ -127,16 +127,20 @@ class DiffPage(Page):
         super().trouble(error)
 
     def _stop(self, *groups: str) -> bool:
+        has_stopped = super()._stop(*groups)
         if not groups:
             self._give_up_causes()
-        return super()._stop(*groups)
+        return has_stopped
 
     def _give_up_causes(self) -> None:
         """Where only the headline stands, it does not promise more any longer."""
-        listing = self.query(LineList)
-        if listing and is_headline(listing.first().rows):
-            listing.first().show(without_causes(listing.first().rows))
-            self.query_one("#baseline", Line).say("baseline: " + NOT_WORKED_OUT)
+        if "diff" in self._jobs:
+            return
+        for listing in self.query("#list").results(LineList):
+            if is_headline(listing.rows):
+                listing.show(without_causes(listing.rows))
+                for line in self.query("#baseline").results(Line):
+                    line.say("baseline: " + NOT_WORKED_OUT)
 
     def _send_headline(self, bad: str) -> None:
         """In the worker: what failed is painted before the dear question of why is begun."""
