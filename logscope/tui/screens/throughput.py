@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,10 +11,11 @@ from textual_plotext import PlotextPlot
 from logscope.tui.harmless import harmless
 from logscope.tui.page import Page
 from logscope.tui.rows import Row, Sign, Tone
+from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
-    from logscope.store.records import Bucket, Series, Spread
+    from logscope.store.records import Bucket
     from logscope.tui.throughput_view import ThroughputView
 
 METRICS = (
@@ -26,6 +26,9 @@ METRICS = (
     ("accept_len", "accept length"),
     ("token_usage", "token usage"),
 )
+
+
+GOOD_RUNS = "· spread of good runs"
 
 
 class ThroughputPage(Page):
@@ -50,6 +53,7 @@ class ThroughputPage(Page):
         self._by_running = False
 
     def body(self) -> ComposeResult:
+        yield Line(id="legend", tone="muted")
         yield PlotextPlot(id="plot")
         yield LineList(id="figures", placeholder="reading the batch lines…")
 
@@ -87,17 +91,10 @@ class ThroughputPage(Page):
         plot.clear_figure()
         name, title = METRICS[self._metric]
         if self._by_running:
-            _draw_buckets(plot, view)
-            plot.title("decode tok/s per running requests")
+            drawn, title = _draw_buckets(plot, view), "decode tok/s per running requests"
         else:
-            for run, series, marker in (
-                ("baseline", view.other_series, "o"), ("this run", view.series, "x"),
-            ):  # fmt: skip
-                _draw_series(plot, series, name, run, marker)
-            plot.title(f"{title} over seconds")
-            spread = view.usual.gen_throughput
-            if name == "gen_throughput" and spread is not None and spread.runs > 1:
-                _draw_spread(plot, view.series, spread)
+            drawn, title = _draw_over_time(plot, view, name), f"{title} over seconds"
+        self.query_one("#legend", Line).say("   ".join((title, *drawn)))
         widget.refresh()
 
     def action_metric(self, step: int) -> None:
@@ -111,34 +108,39 @@ class ThroughputPage(Page):
         self._draw()
 
 
-def _draw_series(plot: object, series: Sequence[Series], name: str, label: str, marker: str) -> None:
-    found = next((one for one in series if one.metric == name and one.points), None)
-    if found is not None:
-        plot.plot(  # type: ignore[attr-defined]
-            [p.seconds for p in found.points], [p.median for p in found.points], label=label, marker=marker
-        )
+def _draw_over_time(plot: Any, view: ThroughputView, name: str) -> list[str]:
+    """Draws one figure over the time of both runs; gives the signs that it drew, with their meaning."""
+    drawn = []
+    spread = view.usual.gen_throughput
+    if name == "gen_throughput" and spread is not None and spread.runs > 1:
+        last = max((one.points[-1].seconds for one in view.series if one.points), default=0.0)
+        for level in (spread.low, spread.high):
+            plot.plot([0.0, last], [level, level], marker="·", color="gray")
+        drawn.append(GOOD_RUNS)
+    for label, series, sign in (("baseline", view.other_series, "o"), ("this run", view.series, "x")):
+        found = next((one for one in series if one.metric == name and one.points), None)
+        if found is not None:
+            points = found.points
+            plot.plot([p.seconds for p in points], [p.median for p in points], marker=sign)
+            drawn.append(f"{sign} {label}")
+    return drawn[::-1]
 
 
-def _draw_spread(plot: object, series: Sequence[Series], spread: Spread) -> None:
-    """Two dotted lines over the time of the run: between them lie the medians of the good runs."""
-    last = max((one.points[-1].seconds for one in series if one.points), default=0.0)
-    for label, level in (("between: good runs", spread.low), (None, spread.high)):
-        plot.plot([0.0, last], [level] * 2, label=label, marker="·", color="gray")  # type: ignore[attr-defined]
-
-
-def _draw_buckets(plot: object, view: ThroughputView) -> None:
+def _draw_buckets(plot: Any, view: ThroughputView) -> list[str]:
+    """Draws decode tok/s over the number of running requests; gives the signs that it drew."""
+    drawn = []
     usual = view.usual_by_running
+    for column in (1, 3) if usual else ():
+        plot.plot([row[0] for row in usual], [row[column] for row in usual], marker="·", color="gray")
     if usual:
-        running = [row[0] for row in usual]
-        plot.plot(running, [row[1] for row in usual], label="lowest of the good", marker="·")  # type: ignore[attr-defined]
-        plot.plot(running, [row[3] for row in usual], label="highest of the good", marker="·")  # type: ignore[attr-defined]
+        drawn.append(GOOD_RUNS)
     # a sign for each run, so that they can be told apart without colour
-    for label, run, marker in (("baseline", view.other, "o"), ("this run", view.run, "x")):
+    for label, run, sign in (("baseline", view.other, "o"), ("this run", view.run, "x")):
         buckets = run.throughput.buckets if run is not None else ()
         if buckets:
-            plot.scatter(  # type: ignore[attr-defined]
-                [b.running for b in buckets], [b.median for b in buckets], label=label, marker=marker
-            )
+            plot.scatter([b.running for b in buckets], [b.median for b in buckets], marker=sign)
+            drawn.append(f"{sign} {label}")
+    return drawn[::-1]
 
 
 def _figures(view: ThroughputView) -> list[Row]:
