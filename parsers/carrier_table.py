@@ -31,6 +31,9 @@ class Carrier:
     """Id of the carrier whose proven labels count for this one; '' = its own."""
 
 
+TIME_ALONE = "time-alone"
+"""Id of the carrier that is a time and nothing else. SGLang's own head can look the same, so that only the
+lines inside of tracebacks can prove it."""
 _DIGITS, _LOWER = "0123456789", "abcdefghijklmnopqrstuvwxyz"
 _UPPER = _LOWER.upper()
 
@@ -136,6 +139,7 @@ CARRIERS: tuple[Carrier, ...] = (
         _UPPER,
         ": ",
         r"(?P<at>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-3]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) "
+        r"(?![\w.]{1,60}(?:Error|Exception):)"
         r"(?:[\w.-]{1,64} (?=[\w.@/:-]{1,64}(?:\[\d+\])?: ))?(?P<label>[\w.@/:-]{1,64}?)(?:\[\d+\])?: ?",
         True,
         (
@@ -189,11 +193,6 @@ CARRIERS: tuple[Carrier, ...] = (
         True,
         (
             (
-                "2025-06-01 18:00:02 | ERROR | stderr | [2025-06-01 10:00:02] hi",
-                "",
-                "[2025-06-01 10:00:02] hi",
-            ),
-            (
                 '2025-06-01 18:00:02 | ERROR | stderr |   File "a.py", line 1, in f',
                 "",
                 '  File "a.py", line 1, in f',
@@ -209,6 +208,11 @@ CARRIERS: tuple[Carrier, ...] = (
         rf"(?P<at>{_ISO}) \| (?P<level>{_LEVELS}) *\| (?:[\w.<>:-]{{1,120}} [-|] ?)?",
         False,
         (
+            (
+                "2025-06-01 18:00:02 | ERROR | stderr | [2025-06-01 10:00:02] hi",
+                "",
+                "[2025-06-01 10:00:02] hi",
+            ),
             (
                 "2025-06-01 18:00:02.123 | INFO     | app.run:go:12 - [2025-06-01 10:00:02] hi",
                 "",
@@ -235,12 +239,26 @@ CARRIERS: tuple[Carrier, ...] = (
         "app-logger",
         "[" + _DIGITS,
         "[",
-        rf"\[?(?P<at>{_ISO})\]?[ \t]{{1,4}}(?={BRACKET_TIME})",
+        rf"\[?(?P<at>{_ISO})\]?[ \t]{{1,4}}(?={BRACKET_TIME}|\([^()\n]{{0,80}}pid=\d)",
         True,
         (
+            (
+                "[2025-06-01 18:00:01] (Engine pid=41) [2025-06-01 10:00:01 TP0] hi",
+                "",
+                "(Engine pid=41) [2025-06-01 10:00:01 TP0] hi",
+            ),
             ("[2025-06-01 18:00:01] [2025-06-01 10:00:01 TP0] hi", "", "[2025-06-01 10:00:01 TP0] hi"),
             ("2025-06-01 18:00:01 [2025-06-01 10:00:01 TP0] hi", "", "[2025-06-01 10:00:01 TP0] hi"),
         ),
+    ),
+    Carrier(
+        TIME_ALONE,
+        "app-logger",
+        "[" + _DIGITS,
+        ":",
+        rf"(?:\[(?P<at>{_ISO})\]|(?P<at>{_ISO}))(?:[ \t]|\Z)",
+        False,
+        (),
     ),
     Carrier(
         "named-bracket",

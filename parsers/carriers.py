@@ -14,19 +14,22 @@ from datetime import datetime
 
 import regex
 
-from parsers.carrier_table import BRACKET_TIME, CARRIERS, Carrier
+from parsers.carrier_table import BRACKET_TIME, CARRIERS, TIME_ALONE, Carrier
 from parsers.lazy_dataclass import dataclass, field
+from parsers.lazy_pattern import lazy_pattern
 from parsers.margins import find_margin
 from parsers.pieces import without_colours
 from parsers.times import read_time
 
-_JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "content")
+_JSON_TEXT = ("log", "message", "msg", "textPayload", "MESSAGE", "line", "content", "event", "body")
 _JSON_TIME = ("time", "timestamp", "@timestamp", "ts", "receiveTimestamp")
 _JSON_LABEL = ("container_name", "pod_name", "container", "pod", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER")
 _JSON_NAMES = {"textPayload": "gcp", "MESSAGE": "journald", "log": "docker"}
 _PROOF_LINES, _PROOF_SHARE, _PROOF_LABELS = 4, 0.9, 8
 """A doubtful carrier before nine of ten lines, of at most this many labels, is a real one."""
 _MARGIN = ("plain",)
+_HEADLESS = lazy_pattern(r"[A-Z][\w ()=.]{0,80}: {1,4}\d{1,3}%|\[Gloo\] Rank ")
+"""Progress bars and what the library for collectives says: never behind a head of SGLang's."""
 _REPEATED = regex.compile(r" \[repeated (\d{1,9})x across cluster\][^\[\]]{0,200}\Z")
 
 
@@ -67,8 +70,8 @@ class CarrierReader:
         elif not _may_begin(first) and self.margin is None:
             return None
         for _ in range(4):
-            step = self.one_step(text)
-            if step is None and found is None:
+            step = self.one_step(text, found is None)
+            if step is None and (found is None or _MARGIN[0] not in found.names):
                 step = self._without_margin(text)
             if step is None:
                 break
@@ -78,8 +81,8 @@ class CarrierReader:
             return found
         return _unfold(found) if found is not None and "ray" in found.names else found
 
-    def one_step(self, text: str) -> Carried | None:
-        """Take off the outermost carrier only."""
+    def one_step(self, text: str, is_first: bool = True) -> Carried | None:
+        """Take off the outermost carrier only; it is the first one when no other stood in front of it."""
         for carrier, pattern in _by_first_character().get(text[:1], ()):
             if carrier.literal and carrier.literal not in text[:400]:
                 continue
@@ -91,7 +94,10 @@ class CarrierReader:
             if carrier.id == "named-bracket" and _rank_like().match(label):
                 label = ""
             rest = text[match.end() :]
-            if not carrier.certain and not self._is_proven(carrier.proven_by or carrier.id, label, rest):
+            if carrier.id == TIME_ALONE:
+                if not is_first or (TIME_ALONE, "") not in self.proven:
+                    continue
+            elif not carrier.certain and not self._is_proven(carrier.proven_by or carrier.id, label, rest):
                 continue
             at_text = groups.get("at")
             level = groups.get("level")
@@ -114,7 +120,11 @@ class CarrierReader:
         for text in lines:
             self.take_off(text)
         filled = [text for text in lines if text.strip()]
-        self.margin = find_margin([text for text in filled if self.take_off(text) is None])
+        self._prove_time_alone(filled)
+        carried = [self.take_off(text) for text in filled]
+        self.margin = find_margin(
+            [text for text, one in zip(filled, carried, strict=True) if one is None]
+        ) or find_margin([one.text for one in carried if one is not None])
         for carrier in CARRIERS:
             if carrier.certain or len(filled) < _PROOF_LINES:
                 continue
@@ -124,6 +134,17 @@ class CarrierReader:
             labels = [match["label"] for match in map(pattern.match, filled) if match is not None]
             if len(labels) >= _PROOF_SHARE * len(filled) and len(set(labels)) <= _PROOF_LABELS:
                 self.proven.update((carrier.id, label) for label in labels)
+
+    def _prove_time_alone(self, filled: Sequence[str]) -> None:
+        """A time before every line is a carrier where lines that SGLang prints without a head have it too."""
+        found = list(filter(None, map(_pattern_of(TIME_ALONE).match, filled)))
+        if len(found) < _PROOF_SHARE * len(filled):
+            return
+        inside = sum(match.string.startswith('  File "', match.end()) for match in found)
+        doubled = sum(_pattern_of("second-time").match(match.string) is not None for match in found)
+        bare = sum(_HEADLESS.match(match.string, match.end()) is not None for match in found)
+        if inside or (doubled > _PROOF_LINES and bare):
+            self.proven.add((TIME_ALONE, ""))
 
     def _is_proven(self, carrier_id: str, label: str, rest: str) -> bool:
         if (carrier_id, label) in self.proven:

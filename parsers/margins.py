@@ -1,7 +1,8 @@
 """Finds a carrier that no rule knows: the same text, digits aside, in front of nearly every line.
 
 Logs are pasted indented, or pass through a collector that nobody has described yet. Where SGLang's records
-all stand behind one and the same shape of text, and the lines between them too, that text is a margin.
+and the frames of tracebacks all stand behind one and the same shape of text, and the lines between them too,
+that text is a margin.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _RECORD = lazy_pattern(
     r"|\[gpu(?:_id)?=\d|INFO:     |Traceback \(most recent call last\):$)"
 )
 """A record of SGLang and the text in front of it."""
+_FRAME = lazy_pattern(rf"([^\n]{{0,{LONGEST}}}?)  File \"[^\"\n]{{1,400}}\", line \d")
 
 
 def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
@@ -36,7 +38,7 @@ def find_margin(lines: Sequence[str]) -> regex.Pattern[str] | None:
     indent = _common_indent(filled)
     if indent:
         return regex.compile(f"{indent}|\\s*+\\Z")
-    fronts = [match[1] for match in map(_RECORD.search, filled) if match is not None]
+    fronts = [match[1] for match in map(_front, filled) if match is not None]
     shapes = Counter(map(_shape, filter(None, fronts)))
     if not shapes:
         return None
@@ -68,3 +70,8 @@ def _shape(front: str) -> str:
     between = [regex.escape(part) for part in _VARYING.split(core)]
     pattern = between[0] + "".join(part + rest for part, rest in zip(parts, between[1:], strict=True))
     return pattern + (r"(?: {1,4}|\Z)" if core != front else "")
+
+
+def _front(line: str) -> regex.Match[str] | None:
+    """What stands in front of a frame of a traceback or of a record."""
+    return (_FRAME.match(line) if '  File "' in line[: LONGEST + 10] else None) or _RECORD.search(line)

@@ -61,3 +61,49 @@ def test_a_logger_in_front_of_every_line_of_a_traceback_is_a_carrier(shape: str)
 
     assert run.carrier == "app-logger"
     assert run.root_error is not None and run.root_error.message == "no demo"
+
+
+@pytest.mark.parametrize(
+    "margin", ["{at} | ERROR | stderr | ", "{at} x ", "[{at}] ", "Feb 3 04:00:40 ", "unit-7: "]
+)
+def test_frames_alone_show_what_stands_in_front_of_a_traceback(margin: str) -> None:
+    lines = ["Traceback (most recent call last):", *LINES[4:9]]
+    text = "".join(margin.format(at="2026-02-03 04:00:40") + line + "\n" for line in lines)
+
+    run = read(text).run
+
+    assert run.outcome is Outcome.FAILED
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.message, run.root_error.line) == ("ValueError", "no demo", 6)
+
+
+def test_a_margin_inside_of_a_known_carrier_is_taken_off() -> None:
+    lines = ["Traceback (most recent call last):", *LINES[4:9]]
+    text = "".join(f"api-1  | 2026-02-03 04:00:40 | ERROR | worker | {line}\n" for line in lines)
+
+    run = read(text).run
+
+    assert run.carrier == "docker"
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.line) == ("ValueError", 6)
+
+
+def test_a_time_in_front_of_every_line_leaves_the_inner_heads() -> None:
+    text = "".join(f"[2026-02-03 06:00:{40 + number}] {line}\n" for number, line in enumerate(LINES))
+
+    run = read(text).run
+
+    assert run.carrier == "app-logger"
+    assert run.ranks == ("TP0",)
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.line) == ("ValueError", 9)
+    assert run.ended_at is not None and run.ended_at.hour == 4
+
+
+def test_heads_without_ranks_are_no_carrier() -> None:
+    lines = [f"[2026-02-03 04:00:{number:02}] Load weight begin. avail mem=70.50 GB" for number in range(30)]
+
+    run = read("\n".join([*lines, "  File 'a'", ""])).run
+
+    assert run.carrier == "plain"
+    assert run.milestones[0].at is not None
