@@ -12,7 +12,7 @@ from parsers.launches import RunBuilder
 from parsers.lazy_dataclass import dataclass
 from parsers.lookahead import HeldLines, may_be_traceback
 from parsers.messages import MessageReader
-from parsers.pieces import Piece, decode_line, is_as_printed, pieces_of
+from parsers.pieces import Piece, decode_line, is_as_printed, pieces_of, without_page_marks
 from parsers.plain import Plain
 from parsers.records import Line
 from parsers.secrets import may_hold_secret
@@ -62,10 +62,11 @@ class CarefulReader:
 
     def prove_carriers(self, lines: list[bytes]) -> None:
         """Let the first lines show which doubtful carriers are real."""
-        self.carriers.prove([decode_line(raw[:2000]) for raw in lines])
+        self.carriers.prove([decode_line(without_page_marks(raw[:2000])) for raw in lines])
 
     def take(self, number: int, raw: bytes, keep_rows: bool = True) -> None:
         """Read one physical line."""
+        raw = without_page_marks(raw)
         if self._held is not None:
             is_new = self._held.add(number, raw, keep_rows)
             if is_new is not None:

@@ -73,6 +73,18 @@ HEADS: tuple[HeadRule, ...] = (
         ),
     ),
     HeadRule(
+        "bracket-uncopied",
+        "0123456789",
+        "] ",
+        rf"(?P<at>{_DATE} {_TIME})(?: (?P<words>{_TAG}(?: {_TAG}){{0,5}}))?\] "
+        rf"(?:(?P<level>{_LEVELS}): {{0,9}})?",
+        True,
+        (
+            ("2026-02-03 04:05:06 DP1 TP3] hi", "DP1 TP3", None, "hi"),
+            ("2026-02-03 04:05:06] INFO:     Started", "", "INFO", "Started"),
+        ),
+    ),
+    HeadRule(
         "gpu",
         "[",
         "=",

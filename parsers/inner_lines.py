@@ -26,9 +26,10 @@ FRAME = lazy_pattern(
 CARETS = lazy_pattern(r"^[\s~^*|]+$")
 _TOLD = (
     b"\0", b"\r", b"\x1b", b"[0m", b"[20", b"[gpu", b"it/s", b"s/it", b"%|", b"B/s]", b"launch_server",
-    b"<IPython", b"NOTE: Typ",
+    b"<IPython", b"NOTE: Typ", b"&lt;", b"&gt;", b"&quot;", b"&apos;", b"&#", b"\xc2\xa0",
 )  # fmt: skip
-"""What the reader looks for in lines that begin with blanks, version numbers and secrets apart."""
+"""What the reader looks for in lines that begin with blanks, version numbers and secrets apart; with the
+marks of text copied out of a web page."""
 _VERSION = regex.compile(rb"sglang(?:[-: v]|_v)")
 
 

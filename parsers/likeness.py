@@ -16,6 +16,8 @@ NEAR = (
     "transformers",
     "safetensors",
     "hipError",
+    "HSA_STATUS_ERROR",
+    "Memory access fault by GPU",
     "scheduler is dead",
     "scheduler died during initialization",
 )

@@ -12,7 +12,13 @@ from parsers.lazy_pattern import lazy_pattern
 
 MAX_PIECES = 20_000
 """Pieces of one physical line that are looked at; a file of one line with only bars has more."""
+_ENTITIES = (
+    (b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b'"'), (b"&#34;", b'"'), (b"&#x22;", b'"'),
+    (b"&apos;", b"'"), (b"&#39;", b"'"), (b"&#x27;", b"'"), (b"&nbsp;", b" "), (b"&amp;", b"&"),
+)  # fmt: skip
 
+_ENTITY = lazy_pattern(rb"&(?:lt|gt|quot|apos|#39|#x27|#34|#x22);")
+"""What only text copied out of a page's source holds."""
 _ANSI = lazy_pattern(
     r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9A-B]|.|\Z)"
 )
@@ -42,6 +48,16 @@ def decode_line(raw: bytes) -> str:
 def is_as_printed(raw: bytes) -> bool:
     """True where `decode_line` only decodes, and takes nothing out."""
     return b"\x1b" not in raw and b"\0" not in raw and b"[0m" not in raw
+
+
+def without_page_marks(raw: bytes) -> bytes:
+    """The line as it was before a web page made entities and hard blanks of its characters."""
+    if b"\xc2\xa0" in raw:
+        raw = raw.replace(b"\xc2\xa0", b" ")
+    if b"&" in raw and _ENTITY.search(raw) is not None:
+        for entity, character in _ENTITIES:
+            raw = raw.replace(entity, character)
+    return raw
 
 
 def without_colours(text: str) -> str:

@@ -37,6 +37,8 @@ _TIERS: dict[Weight, int] = {
 }
 """What is taken before what; weights that are not named are never the root error."""
 
+SAME_WORDS = 40
+"""Characters of a message that show that another one says the same."""
 LAST_PEER_TIER = 2
 
 _NEVER: dict[Weight, tuple[EventRole, str]] = {
@@ -130,8 +132,21 @@ def choose_root(candidates: Sequence[Candidate], progress: Progress, marks: Mark
             passed.append(entry)
     if marks.sigquit is not None and not any(entry.tier <= LAST_PEER_TIER for entry in entries):
         entries += [entry for entry in passed if entry.tier <= LAST_PEER_TIER]
-    _settle(choice, _concrete_first(sorted(entries, key=lambda entry: entry.key)), marks)
+    in_order = sorted(entries, key=lambda entry: entry.key)
+    _settle(choice, _raised_first(_concrete_first(in_order)), marks)
     return choice
+
+
+def _raised_first(entries: list[_Entry]) -> list[_Entry]:
+    """A library's line about a lost peer yields to the exception that was raised with the same words."""
+    if len(entries) < 2 or entries[0].candidate.weight is not Weight.PEER or entries[0].candidate.frames:
+        return entries
+    words = entries[0].candidate.message.rpartition("] ")[2][:SAME_WORDS]
+    for entry in entries[1:]:
+        is_alike = entry.tier == entries[0].tier and entry.candidate.frames and len(words) == SAME_WORDS
+        if is_alike and words in entry.candidate.message:
+            return [entry, *(one for one in entries if one is not entry)]
+    return entries
 
 
 def _concrete_first(entries: list[_Entry]) -> list[_Entry]:

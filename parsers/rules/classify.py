@@ -30,6 +30,9 @@ STRONG_RULE_IDS = frozenset(
 ALL_RULES: tuple[MessageRule, ...] = (*SPECIFIC_RULES, *WORDED_RULES)
 """In the order in which a line is offered to them."""
 
+_OF_OTHERS = frozenset({Weight.PEER, Weight.CHILD_DEATH})
+"""What tells of another process's end can be an exception too, and then has a class."""
+
 _T = TypeVar("_T")
 _Key = tuple[tuple[str, bool, bool], str]
 """Level, head and rank of a line, and its shape or its text."""
@@ -65,7 +68,9 @@ def understand(line: Line) -> Taken | None:
     level = _LEVEL_RULES.get(line.level or "")
     if (level is None and not is_suspicious(body)) or prints_requests(body):
         return None
-    taken = take(SPECIFIC_RULES, body) or _bare_exception(line)
+    taken = take(SPECIFIC_RULES, body)
+    if taken is None or taken.rule.weight in _OF_OTHERS:
+        taken = _bare_exception(line) or taken
     if taken is not None:
         return taken
     if level is not None:

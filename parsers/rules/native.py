@@ -200,6 +200,17 @@ NATIVE_RULES: tuple[MessageRule, ...] = (
         type="C++ terminate",
     ),
     rule(
+        "cpp-what",
+        Weight.NATIVE,
+        "what():",
+        r"^\s*what\(\): +(?P<message>(?:.{0,200}?terminated with exception: )?(?P<type>CUDA error|HIP error"
+        r"|NCCL error|NPU error)?.*)",
+        "  what():  [PG ID 2 PG GUID 3 Rank 1] Process group watchdog thread terminated with exception: CUDA "
+        "error: an illegal memory access was encountered",
+        "  what():  Unable to open the demo file",
+        type="C++ exception",
+    ),
+    rule(
         "heap-corruption",
         Weight.NATIVE,
         ("free()", "malloc()", "double free", "corrupted", "munmap_chunk()", "stack smashing"),

@@ -157,3 +157,97 @@ def test_arguments_behind_a_foreign_logger_s_target_are_read() -> None:
     )
 
     assert (run.model_path, len(run.server_args)) == ("/m/a", 2)
+
+
+_LAUNCH = """\
+[2026-02-03 04:00:00] server_args=ServerArgs(model_path='/m/demo', tp_size=2)
+[2026-02-03 04:00:08 TP0] Load weight begin. avail mem=70.50 GB
+[2026-02-03 04:00:40 TP1] Scheduler hit an exception: Traceback (most recent call last):
+  File "/x/sglang/srt/managers/scheduler.py", line 30, in run_scheduler_process
+    scheduler = Scheduler(server_args)
+  File "/x/sglang/srt/models/demo.py", line 3, in <module>
+    raise ValueError(f"no {name}")
+ValueError: no 'demo' & no "other"
+
+[2026-02-03 04:00:41] Received sigquit from a child process. It usually means the child failed.
+"""
+
+
+@pytest.mark.parametrize("quote", ["&#x27;", "&#39;", "&apos;"])
+def test_characters_that_a_page_wrote_as_entities_are_read(quote: str) -> None:
+    text = _LAUNCH.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+    run = run_of(text.replace("'", quote))
+
+    assert run.model_path == "/m/demo"
+    assert run.root_error is not None
+    assert run.root_error.message == "no 'demo' & no \"other\""
+    assert [frame.function for frame in run.root_error.traceback] == ["run_scheduler_process", "<module>"]
+
+
+def test_an_ampersand_alone_is_no_entity() -> None:
+    run = run_of(_LAUNCH.replace("no 'demo'", "no a&amp;b"))
+
+    assert run.root_error is not None and run.root_error.message == 'no a&amp;b & no "other"'
+
+
+def test_hard_blanks_of_a_page_are_blanks() -> None:
+    run = run_of(_LAUNCH.replace(" ", "\u00a0"))
+
+    assert (run.ranks, run.model_path) == (("TP0", "TP1"), "/m/demo")
+    assert run.root_error is not None and (run.root_error.type, run.root_error.line) == ("ValueError", 8)
+    assert len(run.root_error.traceback) == 2
+
+
+def test_the_first_bracket_was_not_copied() -> None:
+    run = run_of(
+        "2026-02-03 04:05:06 TP0] Decode batch. #running-req: 2, #token: 3698, token usage: 0.01, "
+        "gen throughput (token/s): 50.46, #queue-req: 0\n"
+        "[2026-02-03 04:05:07 TP1] Load weight begin. avail mem=70.50 GB\n"
+    )
+
+    assert run.ranks == ("TP0", "TP1")
+    assert run.outcome is Outcome.RUNNING
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "NCCL error: remote process exited or there was a network error",
+        "Rank 0 scheduler died during initialization (exit code: -11). Look at its log.",
+    ],
+)
+def test_an_exception_that_tells_of_another_process_keeps_its_class(message: str) -> None:
+    run = run_of(
+        f'  File "/x/sglang/srt/engine.py", line 7, in launch\n    raise it\nRuntimeError: {message}\n'
+    )
+
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.message) == ("RuntimeError", message)
+
+
+def test_the_exception_is_taken_before_the_line_of_the_library_with_the_same_words() -> None:
+    words = "The client socket has timed out after 600000ms while trying to connect to (node-5, 8000)."
+    run = run_of(
+        f"[E203 04:05:06.123456789 socket.cpp:1011] [c10d] {words}\n"
+        "[2026-02-03 04:05:06 TP2] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/x/sglang/srt/managers/scheduler.py", line 30, in run_scheduler_process\n'
+        "    scheduler = Scheduler(server_args)\n"
+        f"torch.distributed.DistNetworkError: {words}\n"
+    )
+
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.line) == ("torch.distributed.DistNetworkError", 5)
+
+
+def test_the_words_of_a_cpp_exception_stand_without_their_introduction() -> None:
+    run = run_of(
+        "  what():  [PG ID 2 PG GUID 3 Rank 1] Process group watchdog thread terminated with exception: "
+        "CUDA error: an illegal memory access was encountered\n"
+        "CUDA kernel errors might be asynchronously reported at some other API call\n"
+        "\n"
+        "Fatal Python error: Aborted\n"
+    )
+
+    assert run.root_error is not None
+    assert (run.root_error.type, run.root_error.line) == ("CUDA error", 1)
