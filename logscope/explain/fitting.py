@@ -157,7 +157,11 @@ class Fit:
         if typed is not None:
             return name in typed or flag.removeprefix("--").replace("-", "_") in typed
         arguments = self._facts.arguments
-        return name not in arguments or not is_off(arguments[name])
+        if name in arguments:
+            return not is_off(arguments[name])
+        # a whole list of arguments without it is of a release that has no such argument
+        is_whole = bool(self._run.run.server_args) and self._run.run.server_args_complete
+        return not (is_whole and argument_life(name) is not None)
 
     def _unsets_something(self, apply: str) -> bool:
         context = self._run.context

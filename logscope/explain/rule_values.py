@@ -48,7 +48,7 @@ def rule_values(scene: Scene, groups: Mapping[str, str] | None = None) -> dict[s
     for name in ("model_path", "port", "quantization"):
         held = facts.value(f"args.{name}")
         if held is not None:
-            values[name] = show(held)
+            values[name] = show(held).rstrip("/") or "/"
     for name, usual in _USUAL.items():
         number = _number(facts.value(f"args.{name}"), milestone_value(scene.bad, "limits", name), usual)
         values[name] = str(number)

@@ -86,6 +86,22 @@ def test_a_flag_that_was_not_typed_cannot_be_left_out() -> None:
     assert kept == [[], ["drop --attention-backend"], ["drop --attention-backend"]]
 
 
+def test_a_flag_that_the_whole_list_of_arguments_lacks_was_not_given() -> None:
+    run = make_run("run", {"tp_size": 1}, [error("boom")])
+    whole = dataclasses.replace(run, run=dataclasses.replace(run.run, server_args_complete=True))
+    torn = dataclasses.replace(run, run=dataclasses.replace(run.run, server_args_complete=False))
+
+    kept = [_kept(one, "drop --enable-deterministic-inference", "drop --no-flag") for one in (whole, torn)]
+
+    assert kept == [["drop --no-flag"], ["drop --enable-deterministic-inference", "drop --no-flag"]]
+
+
+def test_a_path_is_joined_with_one_stroke() -> None:
+    bad = make_run("bad", {"model_path": "/models/demo/"}, [error("boom")])
+
+    assert "ls -l /models/demo/*.safetensors" in _typed("nan-logits", bad)
+
+
 def test_what_is_not_known_of_a_run_leaves_a_way_out_standing() -> None:
     run = make_run("run")
     applies = ["drop --lora-paths", "unset HF_HUB_OFFLINE", "--kv-cache-dtype auto", "SGLANG_X=1"]
