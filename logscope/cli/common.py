@@ -41,8 +41,17 @@ def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...], defaul
 
 def count(text: str) -> int:
     """An option's value that counts something. Raises ArgumentTypeError when it is no number from 1 on."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: not a number from 1 on")
+    return _number_from(1, text)
+
+
+def count_from_zero(text: str) -> int:
+    """As `count`, with 0 allowed."""
+    return _number_from(0, text)
+
+
+def _number_from(least: int, text: str) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text}: not a number from {least} on")
     return int(text)
 
 

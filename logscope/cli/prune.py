@@ -7,7 +7,7 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from logscope.cli.common import add_format, note, store_path, write
+from logscope.cli.common import add_format, count_from_zero, note, store_path, write
 from logscope.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ EPILOG = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--older-than", metavar="AGE", help="runs that began longer ago: 36h, 90d, 12w")
-    parser.add_argument("--keep", type=int, metavar="N", help="the newest N of the runs that fit stay")
+    parser.add_argument(
+        "--keep", type=count_from_zero, metavar="N", help="the newest N (0 or more) of the runs that fit stay"
+    )
     parser.add_argument(
         "--outcome",
         action="append",

@@ -27,6 +27,8 @@ EPILOG = """examples:
   logscope runs --format json | jq '.runs[0].run_id'"""
 
 OUTCOMES = ("ready", "failed", "killed", "hung", "running", "unknown")
+_ENDED_CHARS = 120
+"""What ended a run is shown up to here; json and csv have the whole."""
 _COLORS = {"ready": "32", "failed": "31", "killed": "33", "hung": "33", "running": "36", "unknown": "2"}
 
 
@@ -192,5 +194,9 @@ def _cells(facts: RunFacts) -> tuple[str, ...]:
         facts.stage.value if facts.stage else "-",
         version,
         model if len(model) <= 40 else "…" + model[-39:],  # the name stands at the end of a long path
-        folded(mark + ended[:200])[:120],
+        _shortened(folded(mark + ended)),
     )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _ENDED_CHARS else text[: _ENDED_CHARS - 1].rstrip() + "…"

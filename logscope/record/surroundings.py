@@ -46,6 +46,7 @@ class Surroundings:
     def __init__(self, watched: Watched, tell: Callable[[str], None]) -> None:
         self._watched = watched
         self._tell = tell
+        self._told: set[str] = set()
         self._lock = threading.Lock()
         self._context = Context(start_time=_now(), recorder=mark_of(os.getpid()))
         self._thread = threading.Thread(target=self._collect, name="surroundings", daemon=True)
@@ -82,7 +83,13 @@ class Surroundings:
             try:
                 write_context(self._watched.path, self._context)
             except OSError as error:
-                self._tell(f"{self._watched.path} not written: {error}")
+                self._tell_once(f"{self._watched.path} not written: {error.strerror or error}")
+
+    def _tell_once(self, text: str) -> None:
+        """The file is written at every step: what is wrong with its folder is told at the first one."""
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)
 
 
 def _command(watched: Watched) -> dict[str, object]:

@@ -243,7 +243,7 @@ class Database:
             raise KeyboardInterrupt from error  # what DuckDB makes of Ctrl-C while it works
         if not isinstance(error, duckdb.Error):
             raise error
-        if "not a valid DuckDB database" in text:
+        if "not a valid DuckDB database" in text or "sqlite_scanner" in text:  # wanted for SQLite's
             raise StoreError(
                 f"{self.path}: not a LogScope store (no DuckDB file)", "give another --db"
             ) from error

@@ -66,6 +66,23 @@ def test_a_limit_of_no_run_is_bad_usage(number: str, db: Path, capsys: pytest.Ca
     assert "a number from 1 on" in capsys.readouterr().err
 
 
+def test_a_long_end_is_seen_to_go_on_and_is_whole_for_programs(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = f"{_ERROR} {_ERROR} {_ERROR}"
+    write_log(tmp_path / "longer.log", launch_log(ready=False, error=long))
+    assert main(["ingest", "-q", str(tmp_path / "longer.log")]) == 0
+    capsys.readouterr()
+
+    assert main(["runs"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert main(["runs", "--format", "csv"]) == 0
+
+    assert sum(row.endswith("…") for row in rows) == 1
+    assert sum(row.endswith("many tokens") for row in rows) == 1
+    assert long.removeprefix("ValueError: ") in capsys.readouterr().out
+
+
 def test_prune_keeps_its_columns_for_a_run_without_a_time(
     tmp_path: Path, db: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

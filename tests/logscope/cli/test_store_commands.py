@@ -322,6 +322,18 @@ def test_prune_says_what_goes_and_keeps_notes(db: Path, said: pytest.CaptureFixt
     assert [run["note"] for run in json.loads(said.readouterr().out)["runs"]] == ["ours"]
 
 
+@pytest.mark.parametrize("number", ["-1", "1.5", "all"])
+def test_prune_refuses_a_number_of_runs_that_is_none(
+    number: str, db: Path, said: pytest.CaptureFixture[str]
+) -> None:
+    before = db.read_bytes()
+
+    assert main(["prune", "--keep", number]) == 2
+
+    assert "not a number from 0 on" in said.readouterr().err
+    assert db.read_bytes() == before
+
+
 def test_prune_compacts_the_file(db: Path, said: pytest.CaptureFixture[str]) -> None:
     for number in range(2):
         text = launch_log(START + timedelta(days=number + 1), decode=30_000)

@@ -489,7 +489,7 @@ What a recorded launch cannot tell beforehand: damaged or missing files (r08, r0
 r05); being killed or stopped (r16, r17, r18, r23, q12, q13, q14)."""
 
 
-@pytest.mark.skipif("LOGSCOPE_EVAL_DATA" not in os.environ, reason="LOGSCOPE_EVAL_DATA names no data folder")
+@pytest.mark.skipif(not os.environ.get("LOGSCOPE_EVAL_DATA"), reason="LOGSCOPE_EVAL_DATA names no data folder")
 def test_recorded_history_gives_no_false_alarm_and_every_knowable_cause() -> None:
     folder = Path(os.environ["LOGSCOPE_EVAL_DATA"]) / "real_runs"
     contexts = sorted(

@@ -19,6 +19,7 @@ from logscope.record.environment import Masker, is_secret_name, kept_environment
 from logscope.record.models import find_model, list_files
 from logscope.record.packages import read_installed
 from logscope.store import Store
+from tests.logscope.plain_user import as_plain_user
 from tests.logscope.record.conftest import LAUNCHER, Recorder
 
 _CONFIG = {"architectures": ["LlamaForCausalLM"], "max_position_embeddings": 4096}
@@ -95,6 +96,19 @@ def test_secrets_are_masked_in_environment_and_command_line(recorder: Recorder) 
     assert held["env"]["SGLANG_X"] == "1"
     assert held["env"]["HF_TOKEN"].startswith("***")
     assert "/m/tokenizer" in held["argv"]
+
+
+def test_folder_that_takes_no_files_is_told_once_and_the_command_runs(recorder: Recorder) -> None:
+    closed = recorder.folder / "closed"
+    closed.mkdir(mode=0o555)
+    own = [*as_plain_user(), sys.executable, "-m", "logscope", "record", "--log", str(closed / "a.log")]
+
+    done = recorder.run([*own, "--no-ingest", "--", "sh", "-c", "echo out; exit 3"])
+
+    assert (done.code, done.out) == (3, b"out\n")
+    told = [line for line in done.err.decode().splitlines() if "a.context.json" in line]
+    assert told == [f"logscope record: {closed / 'a.context.json'} not written: Permission denied"]
+    assert list(closed.iterdir()) == []
 
 
 def test_same_secret_gives_the_same_mark_in_the_next_launch(recorder: Recorder) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -169,6 +171,21 @@ def test_a_file_that_is_no_duckdb_file_is_left_as_it_is(tmp_path: Path, content:
         Store.open(path, read_only=True).facts()
 
     assert path.read_bytes() == content
+
+
+def test_an_sqlite_file_is_no_store(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.sqlite"
+    with closing(sqlite3.connect(path)) as theirs:
+        theirs.execute("CREATE TABLE t (a)")
+        theirs.commit()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match=r"theirs\.sqlite: not a LogScope store"):
+        Store.open(path, read_only=True).facts()
+    with pytest.raises(StoreError, match=r"theirs\.sqlite: not a LogScope store"):
+        Store.open(path).ingest([write_log(tmp_path / "a.log", launch_log())])
+
+    assert path.read_bytes() == before
 
 
 def test_a_duckdb_file_of_somebody_else_is_left_as_it_is(tmp_path: Path) -> None:

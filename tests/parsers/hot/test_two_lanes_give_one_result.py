@@ -122,7 +122,7 @@ def test_sample_logs_read_the_same_in_both_ways(path: Path) -> None:
     _assert_same(_read(text, False, 1 << 20), _read(text, True, 5_003))
 
 
-@pytest.mark.skipif(_EVAL_DATA is None, reason="LOGSCOPE_EVAL_DATA names no folder of real logs")
+@pytest.mark.skipif(not _EVAL_DATA, reason="LOGSCOPE_EVAL_DATA names no folder of real logs")
 @pytest.mark.parametrize("folder", ["real_runs", "public_logs", "tricky_lines"])
 def test_real_logs_read_the_same_in_both_ways(folder: str) -> None:
     logs = sorted(Path(_EVAL_DATA or "", folder).rglob("*.log"))
