@@ -62,7 +62,17 @@ def argument_diff(good: StoredRun, bad: StoredRun) -> ArgumentDiff:
     )
     partial = [name for name, run in (("good", good), ("bad", bad)) if not run.run.server_args_complete]
     torn = f"arguments: the line is cut in the {' and '.join(partial)} log" if partial else ""
-    return ArgumentDiff(rows, cleared, torn)
+    gaps = [torn, _gap_of_command_lines(rows, left, right)]
+    return ArgumentDiff(rows, cleared, "; ".join(gap for gap in gaps if gap))
+
+
+def _gap_of_command_lines(rows: tuple[ArgumentChange, ...], left: _Side, right: _Side) -> str:
+    """Said only where a row's origin hangs on it."""
+    if not any(Origin.UNKNOWN in (row.origin_good, row.origin_bad) and not row.is_noise for row in rows):
+        return ""
+    silent = " and ".join(name for name, side in (("good", left), ("bad", right)) if side.typed is None)
+    advice = "`logscope record` or a context file tells who set an argument"
+    return f"command line: not known of the {silent} run; {advice}" if silent else ""
 
 
 def typed_of(run: StoredRun) -> Mapping[str, Json] | None:

@@ -1,7 +1,8 @@
 """Why each printed argument has its value: passed, this release's default, or rewritten at start.
 
 With the command line the answer is exact. Without it the printed value is held against the facts of the
-release; a value that a user passed and that equals the default cannot be told from the default then.
+release: a value that a user passed and that equals the default cannot be told from the default then, and
+another value of an argument that SGLang may rewrite can be the user's as well as SGLang's: unknown.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from parsers.records import Argument
 
 USER, DEFAULT, DERIVED, UNKNOWN = "user", "default", "derived", "unknown"
+_MASK = "<redacted>"
+"""What SGLang prints in place of a value that may be secret, also where that value is None."""
 
 
 def origins(
@@ -86,11 +89,17 @@ def _origin(argument: Argument, passed: frozenset[str] | None, version: str | No
         return UNKNOWN
     if is_default:
         return DEFAULT
-    return (
-        DERIVED
-        if fact.is_rewritten or (fact.default == "None" and _resolved_later(argument.name, version))
-        else USER
-    )
+    return _without_command_line(argument.name, fact, version)
+
+
+def _without_command_line(name: str, fact: ArgumentFact, version: str | None) -> str:
+    """Who set a value that is no default."""
+    if fact.default == "<required>":
+        return USER
+    if not fact.flags:
+        return DERIVED  # no flag sets it
+    may_be_rewritten = fact.is_rewritten or (fact.default == "None" and _resolved_later(name, version))
+    return UNKNOWN if may_be_rewritten else USER
 
 
 def _resolved_later(name: str, version: str | None) -> bool:
@@ -102,7 +111,9 @@ def _resolved_later(name: str, version: str | None) -> bool:
 
 
 def _equals_default(argument: Argument, fact: ArgumentFact) -> bool | None:
-    """None where the default is not a literal, so that nothing can be said."""
+    """None where nothing can be said: the default is no literal, or SGLang printed a mask for the value."""
+    if argument.value == _MASK:
+        return None
     if fact.default is None or fact.default.startswith("<"):
         return False if fact.default == "<required>" else None
     if argument.raw == fact.default:

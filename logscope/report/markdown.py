@@ -26,6 +26,7 @@ from logscope.report.names import (
     told_once,
 )
 from logscope.report.outline import Row, Section, same_section, sections
+from logscope.report.run_text import set_by_somebody
 from logscope.store.records import StoredRun, short_id
 from parsers.lazy_pattern import lazy_re
 
@@ -202,4 +203,8 @@ def _run(stored: StoredRun, origins: Mapping[str, str]) -> str:
     if typed:
         rows = [f"| {cell(argument.name)} | {cell(str(argument.value))} |" for argument in typed]
         parts.append("\n".join(["| argument passed by the user | value |", "|---|---|", *rows]))
+    rows = [f"| {cell(one.name)} | {cell(str(one.value))} |" for one in set_by_somebody(stored, origins)]
+    if rows:
+        heading = "| argument set by the user or derived by SGLang (no command line known) | value |"
+        parts.append("\n".join([heading, "|---|---|", *rows]))
     return "\n\n".join(part for part in parts if part)

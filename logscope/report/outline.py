@@ -40,6 +40,7 @@ _ORIGIN_TITLES = (
     (Origin.DERIVED, "args-derived", "Arguments that SGLang derived"),
     (Origin.UNKNOWN, "args-unknown", "Arguments of unknown origin"),
 )
+_NO_COMMAND_LINE = "Arguments set by you or derived by SGLang (the command line is not known)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Section:
 def sections(diff: RunDiff) -> tuple[Section, ...]:
     """All sections in the fixed order; those without a row are left out."""
     every = (
-        *_argument_sections(diff.args),
+        *_argument_sections(diff),
         Section("env", "Environment", _value_rows(diff.env)),
         Section("versions", "Versions", _value_rows(diff.versions)),
         Section("host", "Host", _value_rows(diff.host)),
@@ -103,10 +104,17 @@ def same_section(diff: RunDiff) -> Section:
     return Section("same", "The same, or not comparable", (*same, *unknown))
 
 
-def _argument_sections(changes: Sequence[ArgumentChange]) -> Iterable[Section]:
+def _argument_sections(diff: RunDiff) -> Iterable[Section]:
     for origin, key, title in _ORIGIN_TITLES:
-        mine = [change for change in changes if _group(change) is origin]
+        mine = [change for change in diff.args if _group(change) is origin]
+        if origin is Origin.UNKNOWN and not _has_command_lines(diff):
+            title = _NO_COMMAND_LINE
         yield Section(key, title, _fold_long([_argument_row(change) for change in mine]))
+
+
+def _has_command_lines(diff: RunDiff) -> bool:
+    contexts = (side.context for side in (diff.good, diff.bad) if side is not None)
+    return all(context is not None and context.argv is not None for context in contexts)
 
 
 def _group(change: ArgumentChange) -> Origin:

@@ -19,8 +19,10 @@ from logscope.report.names import (
 )
 from logscope.report.text import root_lines
 from logscope.store.records import StoredRun, short_id
-from parsers.records import Event, StageSpan
+from parsers.records import Argument, Event, StageSpan
 
+_UNSET = frozenset({"None", "False", "''", "[]", "{}", "'<redacted>'"})
+"""Printed values of arguments that nobody set, and SGLang's mask."""
 SHOWN_EVENTS = 6
 """Errors or warnings that are shown without ``--all``."""
 
@@ -136,9 +138,13 @@ def _arguments(stored: StoredRun, origins: Mapping[str, str], ink: Ink, everythi
     if not arguments:
         return ["", ink.paint("Arguments", "title"), "  ? the log has no line of server arguments"]
     typed = [argument for argument in arguments if origins.get(argument.name) == "user"]
-    shown = list(arguments) if everything else typed
+    open_ones = [] if everything else set_by_somebody(stored, origins)
+    shown = list(arguments) if everything else [*typed, *open_ones]
     at = stored.run.server_args_line
     lines = ["", *title(f"Arguments ({len(arguments)}, line {at}; {len(typed)} passed by the user)", ink)]
+    if open_ones:
+        told = f"{len(open_ones)} unknown: set by you or derived by SGLang; the command line is not known, "
+        lines += wrapped(told + "`logscope record` or a context file tells", "    ")
     for argument in shown:
         origin = origins.get(argument.name, "unknown")
         text = f"{harmless(argument.name)} = {value_text(argument.value)}"
@@ -147,6 +153,16 @@ def _arguments(stored: StoredRun, origins: Mapping[str, str], ink: Ink, everythi
     if len(shown) < len(arguments):
         lines.append(f"    {len(arguments) - len(shown)} more (--all shows them)")
     return lines
+
+
+def set_by_somebody(stored: StoredRun, origins: Mapping[str, str]) -> list[Argument]:
+    """Arguments with a value that the user or SGLang set, where no command line tells which."""
+    if stored.context is not None and stored.context.argv is not None:
+        return []
+    unknown = [one for one in stored.run.server_args if origins.get(one.name, "unknown") == "unknown"]
+    if len(unknown) == len(stored.run.server_args):
+        return []  # the release is not known: nothing tells one argument from another
+    return [one for one in unknown if one.raw not in _UNSET]
 
 
 def _environment(stored: StoredRun, ink: Ink) -> list[str]:

@@ -53,10 +53,18 @@ def test_a_user_may_pass_the_default() -> None:
     assert knowledge.origins(_printed(page_size=1), ["--page-size", "1"], "9.0.0") == {"page_size": "user"}
 
 
-def test_without_a_command_line_the_release_decides() -> None:
+def test_without_a_command_line_the_release_decides_and_what_it_may_rewrite_stays_open() -> None:
     told = knowledge.origins(_printed(page_size=8, tp_size=1, draft_depth=4, model_path="m"), None, "9.0.0")
 
-    assert told == {"page_size": "user", "tp_size": "default", "draft_depth": "derived", "model_path": "user"}
+    assert told == {"page_size": "user", "tp_size": "default", "draft_depth": "unknown", "model_path": "user"}
+
+
+def test_a_mask_that_sglang_prints_says_nothing_of_the_value() -> None:
+    masked = _printed(page_size="<redacted>")
+
+    assert knowledge.origins(masked, None, "9.0.0") == {"page_size": "unknown"}
+    assert knowledge.origins(masked, [], "9.0.0") == {"page_size": "default"}
+    assert knowledge.origins(masked, ["--page-size", "4"], "9.0.0") == {"page_size": "user"}
 
 
 def test_an_unknown_release_or_argument_is_said_to_be_unknown() -> None:
