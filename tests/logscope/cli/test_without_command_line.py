@@ -20,7 +20,7 @@ PAIRS = {
 
 def _bare(name: str, folder: Path) -> str:
     """The log alone, without the context file beside it."""
-    return shutil.copy(SAMPLES / f"{name}.log", folder)
+    return shutil.copy(str(SAMPLES / f"{name}.log"), str(folder))
 
 
 @pytest.mark.parametrize("argument", PAIRS)
