@@ -5,7 +5,8 @@
 
 Kinds: ``tracebacks`` (300 different ones, again and again with other numbers and ranks, with and without a
 head), ``new tracebacks`` (each with words of its own), ``words`` (each line new), ``repeats`` (300 lines
-again and again with other numbers), ``mix`` (tracebacks, words, repeats, with warnings between). The same
+again and again with other numbers), ``both`` (tracebacks, and between them words and repeats, half of the
+bytes), ``mix`` (tracebacks, words, repeats, with warnings between). The same
 options give the same bytes.
 """
 
@@ -21,7 +22,7 @@ from random import Random
 
 from make_log import size_of
 
-KINDS = ("tracebacks", "new tracebacks", "words", "repeats", "mix")
+KINDS = ("tracebacks", "new tracebacks", "words", "repeats", "both", "mix")
 PREFIXES: dict[str, Callable[[int], str]] = {
     "none": lambda second: "",
     "docker": lambda second: "sglang-1  | ",
@@ -79,6 +80,7 @@ class FailingLog:
             "new tracebacks": self._new,
             "words": self._words,
             "repeats": self._repeat,
+            "both": self._both,
         }
         while True:
             yield from makers[kind]() if kind in makers else self._mix()
@@ -138,6 +140,13 @@ class FailingLog:
     def _repeat(self) -> Iterator[str]:
         head = self._head() if self.random.random() < 0.5 else ""
         yield f"{head}{self.random.choice(self.texts)} {self.random.randrange(10**6)}"
+
+    def _both(self) -> Iterator[str]:
+        """A traceback and about as many bytes of lines that no rule knows."""
+        yield from self._again()
+        for _ in range(self.random.randrange(20)):
+            yield from self._words()
+            yield from self._repeat()
 
     def _mix(self) -> Iterator[str]:
         for _ in range(self.random.randrange(12)):

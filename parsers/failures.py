@@ -21,11 +21,10 @@ from parsers.plain import Header
 from parsers.records import Conclusion, Frame, Line, Progress, Stage
 from parsers.rules.chains import (
     CUT_TRACEBACK,
-    ExceptionView,
     ends_process,
-    has_server_frame,
     judge_exception,
     pick_link,
+    whereabouts,
 )
 from parsers.rules.classify import STRONG_RULE_IDS, LineClassifier
 from parsers.rules.message_rule import Taken, Weight
@@ -150,7 +149,7 @@ class FailureReader:
         begin = whole.front.decode("utf-8", "replace") + header.body.rstrip()
         block = Traceback(header.context, "", whole.rank, number, last, whole.at, stage)
         block.text = [begin[:2000], *inner.texts, text.rstrip()][:MAX_TEXT_LINES]
-        block.links = [Link(*exception, last, text.strip(), inner.frames, "")]
+        block.links = [Link(*exception, last, text.strip(), inner.frames, "", where=inner.where)]
         block.has_indent, block.state = True, State.MESSAGE
         if not self._tracebacks.take_whole(block):
             return False
@@ -294,11 +293,10 @@ class FailureReader:
 
     def _record_traceback(self, block: Traceback) -> None:
         chosen, note = pick_link(block.links)
-        is_server = any(has_server_frame(link.frames) for link in block.links)
-        for index, link in enumerate(block.links):
-            view = judge_exception(
-                ExceptionView(link.type, link.message, link.frames, block.context, is_server)
-            )
+        places = [link.where or whereabouts(link.frames) for link in block.links]
+        is_server = any(where.is_server for where in places)
+        for index, (link, where) in enumerate(zip(block.links, places, strict=True)):
+            view = judge_exception(link.type, link.message, block.context, where, is_server)
             is_wrapper = index != chosen and view.weight in _CHAINED
             weight = Weight.WRAPPER if is_wrapper else view.weight
             occurrence = Occurrence(link.line, block.rank, block.at, block.stage, view.is_fatal)

@@ -12,7 +12,9 @@ from parsers.lazy_dataclass import dataclass
 from parsers.lazy_pattern import lazy_pattern
 from parsers.lookahead import HeldLines
 from parsers.records import Frame
+from parsers.rules.chains import whereabouts
 from parsers.secrets import may_hold_secret
+from parsers.traceback_block import Whereabouts
 
 MOST_LINES = 64
 """Lines of one piece of text."""
@@ -47,6 +49,7 @@ class InnerLines:
     """True where these are all lines of the text, from a frame on."""
     may_begin_launch: bool
     """The traceback can be of a launch that has only begun, see `parsers.lookahead`."""
+    where: Whereabouts
 
 
 class InnerReader:
@@ -99,7 +102,16 @@ def _read(text: bytes) -> InnerLines:
     count = len(texts)
     is_whole = begins_with_frame and count == len(lines)
     may_begin = is_whole and _may_begin_launch(lines)
-    return InnerLines(count, tuple(texts), tuple(frames), source, begins_with_frame, is_whole, may_begin)
+    return InnerLines(
+        count,
+        tuple(texts),
+        tuple(frames),
+        source,
+        begins_with_frame,
+        is_whole,
+        may_begin,
+        whereabouts(frames),
+    )
 
 
 def _may_begin_launch(lines: list[bytes]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from parsers.exception_lines import looks_like_class
 from parsers.lazy_dataclass import dataclass, field
@@ -30,6 +31,17 @@ class State(StrEnum):
     """A chain goes on: the next header follows."""
 
 
+class Whereabouts(NamedTuple):
+    """What the frames of a traceback tell of the program that raised it."""
+
+    is_server: bool
+    """SGLang's server code is among them."""
+    is_outside: bool
+    """They are of a test, a benchmark or a client, and no server code is among them."""
+    is_warmup: bool
+    """The server was asking itself."""
+
+
 @dataclass(slots=True)
 class Link:
     """One exception of a traceback, in the order printed."""
@@ -44,6 +56,8 @@ class Link:
     """How it hangs on the one before: '' (first), ``cause``, ``context``, ``remote`` or ``group``."""
     is_certain: bool = True
     """False when the exception line was cut off and the class is read from the source line."""
+    where: Whereabouts | None = None
+    """What its frames tell; None where they were not asked yet."""
 
 
 @dataclass(slots=True)

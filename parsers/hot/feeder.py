@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +100,37 @@ class HotFeeder:
         return own
 
 
-_Span: TypeAlias = tuple[Stream, int, int]
-"""A stream's rows from one place up to another."""
+class _Span(NamedTuple):
+    """A stream's rows from one line up to another."""
+
+    stream: Stream
+    rows: Places
+    told: Places
+    """Those of quiet lines that hold a character."""
+    own: Places
+    """Those with SGLang's own head."""
+    headed: Places
+    """Those of both kinds."""
+
+
+class _Whole(NamedTuple):
+    """Where the parts of a whole traceback stand in the block, in bytes, and what its header's head tells."""
+
+    exception: int
+    """Its row."""
+    begin: int
+    body: int
+    """Behind the head."""
+    inner: int
+    end: int
+    """Where the exception line begins."""
+    stop: int
+    """Where the line behind it begins."""
+    filled: int
+    """The first row behind it that is not empty."""
+    at: int
+    tag: int
+    is_headed: bool
 
 
 @dataclass(slots=True)
@@ -131,15 +160,15 @@ class _BlockWork:
         is_taken = self.found.is_batch | self.found.is_request | self.quiet.is_quiet
         rows = np.flatnonzero(~is_taken)
         stops = self._inner_stops(rows)
-        exceptions = self._exceptions(rows, stops).tolist()
-        for row, inner_stop, exception in zip(rows.tolist(), stops.tolist(), exceptions, strict=True):
+        wholes = self._find_wholes(rows, stops)
+        for row, inner_stop in zip(rows.tolist(), stops.tolist(), strict=True):
             if row < position:
                 continue
             if row > position:
                 self._note_taken(position, row)
             taken = 0
-            if exception:
-                taken = self._take_whole(row, exception)
+            if row in wholes:
+                taken = self._take_whole(row, wholes[row])
             elif inner_stop > row:
                 taken = self._take_inner(row, inner_stop)
             position = row + taken
@@ -162,41 +191,42 @@ class _BlockWork:
         stops = rows[lasts[lasts.searchsorted(np.arange(rows.size))]] + 1
         return np.where(is_inner, stops, rows)
 
-    def _exceptions(self, rows: Places, stops: Places) -> Places:
-        """Where a row is the header of a whole traceback: the row of its exception; 0 for others."""
+    def _find_wholes(self, rows: Places, stops: Places) -> dict[int, _Whole]:
+        """The whole tracebacks by the row of their header."""
         if not rows.size or stops is rows:
-            return np.zeros(rows.size, dtype=np.int64)
-        ends = self.found.ends[rows]
-        is_header = self.found.text.at(np.maximum(ends - 8, 0)) == word(HEADER_END[-8:])
-        exceptions = np.append(stops[1:], 0)
-        following = np.append(rows[1:], 0)
-        is_header &= (following == rows + 1) & (exceptions > following)
+            return {}
+        found, count = self.found, self.found.starts.size
+        exceptions, following = np.append(stops[1:], 0), np.append(rows[1:], 0)
+        is_header = found.text.at(np.maximum(found.ends[rows] - 8, 0)) == word(HEADER_END[-8:])
+        is_header &= (following == rows + 1) & (exceptions > following) & (exceptions + 1 < count)
         behind = np.searchsorted(rows, exceptions)
         is_header &= rows[np.minimum(behind, rows.size - 1)] == exceptions
-        return np.where(is_header, exceptions, 0)
+        headers, exceptions = rows[is_header], exceptions[is_header]
+        filled = np.append(np.flatnonzero(~self.quiet.is_quiet | self.quiet.is_told), count)
+        starts, heads = found.starts, found.heads
+        columns = (
+            headers, exceptions, starts[headers], heads.bodies[headers], starts[headers + 1],
+            starts[exceptions], starts[exceptions + 1], filled[np.searchsorted(filled, exceptions + 1)],
+            heads.at[headers], heads.tags[headers], self.quiet.is_own[headers],
+        )  # fmt: skip
+        return {
+            each[0]: _Whole(*each[1:]) for each in zip(*(column.tolist() for column in columns), strict=True)
+        }
 
-    def _take_whole(self, row: int, exception: int) -> int:
+    def _take_whole(self, row: int, whole: _Whole) -> int:
         """Take a traceback and the empty lines behind it; the number of lines that were taken."""
-        starts, found = self.found.starts, self.found
-        count = starts.size
-        if exception + 1 >= count:
-            return 0
-        begin, inner, end = int(starts[row]), int(starts[row + 1]), int(starts[exception])
-        is_headed = bool(self.quiet.is_own[row])
-        body = int(found.heads.bodies[row]) if is_headed else begin
-        whole = WholeTraceback(
-            self.block[body : inner - 1],
+        is_headed, block = whole.is_headed, self.block
+        body = whole.body if is_headed else whole.begin
+        traceback = WholeTraceback(
+            block[body : whole.inner - 1],
             is_headed,
-            _time(found.heads.at[row]) if is_headed else None,
-            self.lane.heads.ranks[found.heads.tags[row]] or "" if is_headed else "",
-            self.block[begin:body],
-            self.block[inner : end - 1],
-            self.block[end : int(starts[exception + 1]) - 1],
+            _time(whole.at) if is_headed else None,
+            self.lane.heads.ranks[whole.tag] or "" if is_headed else "",
+            block[whole.begin : body],
+            block[whole.inner : whole.end - 1],
+            block[whole.end : whole.stop - 1],
         )
-        blank = exception + 1
-        while blank < count and self.quiet.is_quiet[blank] and not self.quiet.is_told[blank]:
-            blank += 1
-        return self.careful.take_whole(self.first_line + row, whole, blank - exception - 1)
+        return self.careful.take_whole(self.first_line + row, traceback, whole.filled - whole.exception - 1)
 
     def _take_inner(self, row: int, stop: int) -> int:
         """Take lines of a traceback; the number of those that were taken."""
@@ -213,33 +243,37 @@ class _BlockWork:
     def _note_taken(self, first: int, stop: int) -> None:
         """Tell the launches of the taken lines from row `first` up to row `stop`."""
         spans = self._spans(first, stop)
-        while spans and not all(self._is_settled(*span) for span in spans):
-            row = min(int(stream.rows[low]) for stream, low, _ in spans)
+        while spans and not all(map(self._is_settled, spans)):
+            row = min(int(span.rows[0]) for span in spans)
             self._take_careful(row)
             while row + 1 < stop and self.careful.is_inside_record:
                 row += 1
                 self._take_careful(row)
             first = row + 1
             spans = self._spans(first, stop)
-        for span in sorted(spans, key=lambda span: int(span[0].rows[span[2] - 1])):
-            self._note_span(*span)
+        for span in sorted(spans, key=lambda span: int(span.rows[-1])) if len(spans) > 1 else spans:
+            self._note_span(span)
 
     def _spans(self, first: int, stop: int) -> list[_Span]:
-        spans = [(stream, *_places(stream.rows, first, stop)) for stream in self.streams]
-        return [span for span in spans if span[2] > span[1]]
+        spans = []
+        for stream in self.streams:
+            rows = _within(stream.rows, first, stop)
+            if rows.size:
+                told, own = _within(stream.told_rows, first, stop), _within(stream.own_rows, first, stop)
+                headed = _within(stream.headed_rows, first, stop) if told.size and own.size else own[:0]
+                spans.append(_Span(stream, rows, told, own, headed))
+        return spans
 
     def _source(self, stream: Stream, number: int) -> Source:
         return self.careful.sources.of(stream.label, number, stream.carriers)
 
-    def _is_settled(self, stream: Stream, low: int, high: int) -> bool:
+    def _is_settled(self, span: _Span) -> bool:
         """True when it is certain to which launch these rows belong, and one by one they tell no more."""
-        first, stop = int(stream.rows[low]), int(stream.rows[high - 1]) + 1
-        source = self._source(stream, self.first_line + first)
-        told, own = _within(stream.told_rows, first, stop), _within(stream.own_rows, first, stop)
+        stream, rows, told, own, headed = span
+        source = self._source(stream, self.first_line + int(rows[0]))
         if told.size and not self._is_passed_over(stream, source.current, int(told[0])):
             return False
-        has_regular = own.size > _within(stream.headed_rows, first, stop).size
-        if has_regular and not source.current.is_settled:
+        if own.size > headed.size and not source.current.is_settled:
             return False
         if _ACTOR not in stream.label:
             return True
@@ -255,15 +289,13 @@ class _BlockWork:
         is_headed = bool(self.quiet.is_headed[row])
         return builder.failures.may_pass_over(stream.label, self.first_line + row, is_headed)
 
-    def _note_span(self, stream: Stream, low: int, high: int) -> None:
-        first, last = int(stream.rows[low]), int(stream.rows[high - 1])
+    def _note_span(self, span: _Span) -> None:
+        stream, rows, told, own, headed = span
+        first, last = int(rows[0]), int(rows[-1])
         first_line, last_line = self.first_line + first, self.first_line + last
         source = self._source(stream, first_line)
         builder = source.current
-        told = _within(stream.told_rows, first, last + 1)
-        headed = _within(stream.headed_rows, first, last + 1)
-        builder.count_lines(high - low, first_line, last_line, stream.carriers, told.size - headed.size)
-        own = _within(stream.own_rows, first, last + 1)
+        builder.count_lines(rows.size, first_line, last_line, stream.carriers, told.size - headed.size)
         if own.size:
             self._note_own(stream, own, builder)
             source.has_bracket_heads = True
@@ -276,7 +308,7 @@ class _BlockWork:
             if len(self.streams) == 1:
                 self.owner_of[first : last + 1] = len(self.owners) - 1
             else:
-                self.owner_of[stream.rows[low:high]] = len(self.owners) - 1
+                self.owner_of[rows] = len(self.owners) - 1
 
     def _note_own(self, stream: Stream, own: Places, builder: RunBuilder) -> None:
         """Note the times and ranks of lines with SGLang's own head."""
@@ -330,15 +362,10 @@ class _BlockWork:
                         on_requests(block)
 
 
-def _places(rows: Places, first: int, stop: int) -> tuple[int, int]:
-    """Where the rows from `first` up to `stop` begin and end."""
-    return int(rows.searchsorted(first)), int(rows.searchsorted(stop))
-
-
 def _within(rows: Places, first: int, stop: int) -> Places:
     """The rows from `first` up to `stop`."""
     return rows[rows.searchsorted(first) : rows.searchsorted(stop)]
 
 
-def _time(at: np.int64) -> datetime:
+def _time(at: int | np.int64) -> datetime:
     return _EPOCH + timedelta(microseconds=int(at))

@@ -24,7 +24,7 @@ from parsers.rules.errors import (
     WRAPPER_TYPES,
 )
 from parsers.rules.message_rule import MAX_BODY, Taken, Weight, take
-from parsers.traceback_block import Link
+from parsers.traceback_block import Link, Whereabouts
 
 _TEXT_RULES = tuple(
     one
@@ -74,18 +74,6 @@ CUT_TRACEBACK = "cut-traceback"
 
 
 @dataclass(frozen=True, slots=True)
-class ExceptionView:
-    """What is known of an exception when it is judged."""
-
-    type: str
-    message: str
-    frames: Sequence[Frame]
-    context: str
-    is_server: bool = False
-    """True when server code is in the whole chain."""
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the exception is, before anything else in the log is weighed."""
 
@@ -110,31 +98,47 @@ def _read_context(context: str) -> _Context:
     return _Context(*(pattern.search(context) is not None for pattern in patterns))
 
 
-def judge_exception(view: ExceptionView) -> Verdict:
-    """The weight of an exception by its class, its words, its frames and what introduced it."""
-    last = class_name(view.type)
-    context = _read_context(view.context)
-    is_fatal = context.is_fatal
-    if last in STOP_TYPES:
-        return Verdict(Weight.STOP, "stop-exception")
-    if context.is_noise:
-        return Verdict(Weight.CONSEQUENCE, "teardown-traceback")
-    taken = _take_text(f"{view.type}: {view.message}")
+def judge_exception(
+    type_name: str, message: str, context: str, where: Whereabouts, is_server: bool
+) -> Verdict:
+    """The weight of an exception by its class, its words, its frames and what introduced it.
+
+    `is_server`: server code is in the whole chain.
+    """
+    by_class = _by_class(type_name, context)
+    if by_class is not None:
+        return by_class
+    taken = _take_text(f"{type_name}: {message}")
     if taken is not None:
-        return Verdict(taken.rule.weight, taken.rule.id, is_fatal)
+        return Verdict(taken.rule.weight, taken.rule.id, _read_context(context).is_fatal)
+    return _by_place(type_name, context, where, is_server)
+
+
+@lru_cache(maxsize=4096)
+def _by_class(type_name: str, context: str) -> Verdict | None:
+    """What the words of the message cannot change."""
+    if class_name(type_name) in STOP_TYPES:
+        return Verdict(Weight.STOP, "stop-exception")
+    if _read_context(context).is_noise:
+        return Verdict(Weight.CONSEQUENCE, "teardown-traceback")
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _by_place(type_name: str, context: str, where: Whereabouts, is_server: bool) -> Verdict:
+    """What an exception is whose words no rule knows."""
+    said, last = _read_context(context), class_name(type_name)
     if last in CONSEQUENCE_TYPES:
-        return Verdict(Weight.CONSEQUENCE, "consequence-class", is_fatal)
-    if not view.is_server and is_outside(view.frames):
+        return Verdict(Weight.CONSEQUENCE, "consequence-class", said.is_fatal)
+    if not is_server and where.is_outside:
         return Verdict(Weight.OUTSIDE, "outside-traceback")
     if last in WRAPPER_TYPES:
-        return Verdict(Weight.WRAPPER, "wrapper-class", is_fatal)
-    if context.is_warmup or any(
-        "warmup" in frame.function and frame.file.endswith("server.py") for frame in view.frames
-    ):
+        return Verdict(Weight.WRAPPER, "wrapper-class", said.is_fatal)
+    if said.is_warmup or where.is_warmup:
         return Verdict(Weight.WARMUP, "warmup-exception")
-    if context.is_request:
+    if said.is_request:
         return Verdict(Weight.REQUEST, "request-exception")
-    return Verdict(Weight.EXCEPTION, "exception", is_fatal)
+    return Verdict(Weight.EXCEPTION, "exception", said.is_fatal)
 
 
 def _take_text(text: str) -> Taken | None:
@@ -163,16 +167,12 @@ def class_name(type_name: str) -> str:
     return type_name.split("(", 1)[0].rsplit(".", 1)[-1].rsplit("/", 1)[-1]
 
 
-def is_outside(frames: Sequence[Frame]) -> bool:
-    """True when a traceback is of a test, a benchmark or a client and no server code is in it."""
-    if not frames or has_server_frame(frames):
-        return False
-    return any(_is_of_harness(frame.file) for frame in frames)
-
-
-def has_server_frame(frames: Sequence[Frame]) -> bool:
-    """True when SGLang's server code is among the frames."""
-    return any(frame.function in _SERVER_FUNCTIONS or _is_of_server(frame.file) for frame in frames)
+def whereabouts(frames: Sequence[Frame]) -> Whereabouts:
+    """What the frames of one exception tell of the program that raised it."""
+    is_server = any(frame.function in _SERVER_FUNCTIONS or _is_of_server(frame.file) for frame in frames)
+    is_outside = not is_server and any(_is_of_harness(frame.file) for frame in frames)
+    is_warmup = any("warmup" in frame.function and frame.file.endswith("server.py") for frame in frames)
+    return Whereabouts(is_server, is_outside, is_warmup)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from parsers.exception_lines import read_exception
 from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Line
 from parsers.rules.benign import BENIGN_RULES
-from parsers.rules.chains import ExceptionView, judge_exception
+from parsers.rules.chains import judge_exception, whereabouts
 from parsers.rules.echoes import ECHO_RULES
 from parsers.rules.errors import ERROR_RULES, WORDED_RULES
 from parsers.rules.message_rule import MessageRule, Taken, Weight, apply, take
@@ -90,7 +90,7 @@ def _bare_exception(line: Line) -> Taken | None:
     found = read_exception(body, is_strict=True, is_bare=True)
     if found is None:
         return None
-    verdict = judge_exception(ExceptionView(found[0], found[1], (), ""))
+    verdict = judge_exception(*found, "", whereabouts(()), is_server=False)
     rule_id = _BARE if verdict.weight is Weight.EXCEPTION else verdict.rule
     return Taken(MessageRule(rule_id, verdict.weight, (), _NEVER), found[0], found[1])
 
