@@ -21,6 +21,7 @@ from parsers.lazy_pattern import lazy_re
 if TYPE_CHECKING:
     from logscope.explain.records import Explanation
     from logscope.store import Store
+    from logscope.store.ingest_report import IngestReport
     from logscope.store.records import SeriesPoint, StoredRun
 
 SERIES_POINTS = 240
@@ -95,9 +96,9 @@ def explained(options: argparse.Namespace, bad: str, good: str | None) -> Explai
     store = _history(options, bad, good)
     with store.reading():  # one opening (25 ms) for all questions
         words = [] if good is None else [_one(store, good, options, is_last=False)]
-        *chosen, failing = store.load_all([*words, _one(store, bad, options, is_last=True)])
-        failing = failing if is_log(bad) else _with_given(store, failing, options)
-        diff = compare(store, failing, chosen[0] if chosen else None)
+        *chosen, failing = store.load_all([*words, _one(store, bad, options, is_last=True, alone=not words)])
+        failing = _at(failing, bad) if is_log(bad) else _with_given(store, failing, options)
+        diff = compare(store, failing, _at(chosen[0], str(good)) if chosen else None)
         seen = None if diff.good is None else _as_seen_from_here(diff.good)
         diff = replace(diff, bad=_as_seen_from_here(diff.bad), good=seen)
         explanation = explain(diff, store, getattr(options, "rules", None))
@@ -145,7 +146,7 @@ def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
         if not is_log(bad):
             raise UsageError(f"{bad}: no such log", "with --in, BAD is a log's path")
         store = Store.in_memory(beside=store_path(options))
-        _take(store, str(folder), options, is_last=False)
+        _must_be_launches(store.ingest([str(folder)]), str(folder))
         return store
     words = [bad] if good is None else [good, bad]
     disk = _disk(options)
@@ -159,28 +160,44 @@ def _history(options: argparse.Namespace, bad: str, good: str | None) -> Store:
     return Store.copy_in_memory(store_path(options)) if disk.exists() else Store.in_memory()
 
 
-def _one(store: Store, word: str, options: argparse.Namespace, is_last: bool) -> str:
+def _one(store: Store, word: str, options: argparse.Namespace, is_last: bool, alone: bool = False) -> str:
     """A reference to the run that `word` names in `store`: of a log with several launches, the last one."""
-    return _take(store, word, options, is_last)[-1] if is_log(word) else word
+    return _take(store, word, options, is_last, alone)[-1] if is_log(word) else word
 
 
-def _take(store: Store, word: str, options: argparse.Namespace, is_last: bool) -> Sequence[str]:
-    """Reads a log (or a folder of them) into a store in memory; the ids of the runs that `word` names."""
-    from logscope.errors import NotALaunchLog, RunNotFound, SourceError
+def _take(
+    store: Store, word: str, options: argparse.Namespace, is_last: bool, alone: bool = False
+) -> Sequence[str]:
+    """Reads a log into a store in memory, for what it is by itself; the ids of the runs that `word` names.
+
+    `alone`: no other run is named, and a longer log of the same launch is nothing to compare it with.
+    """
+    from logscope.errors import RunNotFound
     from logscope.store.surroundings import GivenFiles, given_files
 
     path, ordinal = _split(word)
     given = given_files(options.config, options.env_file) if is_last else GivenFiles()
-    report = store.ingest([path], config_files=given.configs, env_file=given.env_file)
-    for failure in report.failed:
-        raise SourceError(failure.message, failure.hint)
-    if not report.runs:
-        raise NotALaunchLog(f"{word}: no SGLang launch in it")
+    report = store.ingest([path], config_files=given.configs, env_file=given.env_file, by_itself=True)
+    _must_be_launches(report, word)
+    for part in report.paths:
+        if part.beginning_of:
+            tell(f"{path} is the beginning of {_seen(part.beginning_of)}, and read by itself")
+        for run_id in part.longer_runs if alone else ():
+            store.mark(run_id, "skip")
     if ordinal is None:
         return report.runs
     if not 1 <= ordinal <= len(report.runs):
         raise RunNotFound(f"{path}: holds {len(report.runs)} launches, no #{ordinal}")
     return [report.runs[ordinal - 1]]
+
+
+def _must_be_launches(report: IngestReport, word: str) -> None:
+    from logscope.errors import NotALaunchLog, SourceError
+
+    for failure in report.failed:
+        raise SourceError(failure.message, failure.hint)
+    if not report.runs:
+        raise NotALaunchLog(f"{word}: no SGLang launch in it")
 
 
 def _with_given(store: Store, stored: StoredRun, options: argparse.Namespace) -> StoredRun:
@@ -213,6 +230,11 @@ def _disk(options: argparse.Namespace) -> Store:
     from logscope.store import Store
 
     return Store.open(store_path(options), read_only=True)
+
+
+def _at(stored: StoredRun, word: str) -> StoredRun:
+    """The run under the path by which it was asked for; as it is where the word is no path."""
+    return replace(stored, path=str(Path(_split(word)[0]).expanduser())) if is_log(word) else stored
 
 
 def _as_seen_from_here(stored: StoredRun) -> StoredRun:

@@ -1,10 +1,10 @@
-"""What the store on disk knows of a log that is read into a store in memory: its id."""
+"""What the store on disk knows of a log that is read into a store in memory: its id, or that it is only the
+beginning of a known one."""
 
 from __future__ import annotations
 
 from logscope.errors import LogScopeError
 from logscope.store.connection import Database
-from logscope.store.loading import KnownLog
 from logscope.store.planning import Knowledge, Plan
 from logscope.store.reading import ReadLog
 from logscope.store.sources import Source
@@ -25,10 +25,10 @@ def knowledge_beside(database: Database) -> Knowledge | None:
         return None
 
 
-def known_beside(elder: Knowledge, source: Source, log: ReadLog, plan: Plan) -> KnownLog | None:
-    """The log in the store on disk that this one is, continues or begins."""
+def plan_beside(elder: Knowledge, source: Source, log: ReadLog, plan: Plan) -> Plan | None:
+    """What the store on disk would do with this log by itself; None where it cannot be asked."""
     try:
         planned = elder.plan(source, plan.stamp, plan.surroundings, False)
-        return elder.settled(planned, source, log, False).known
+        return elder.by_itself(elder.settled(planned, source, log, False), source)
     except LogScopeError:  # the store became locked meanwhile
         return None

@@ -16,20 +16,20 @@ from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
 from logscope.store.changes import run_changes
 from logscope.store.connection import Database, run_transaction
-from logscope.store.elder import knowledge_beside, known_beside
+from logscope.store.elder import knowledge_beside, plan_beside
 from logscope.store.headline import Headline, newest_failure
 from logscope.store.identity import run_id
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
 from logscope.store.leftovers import remove_leftovers
 from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
-from logscope.store.planning import Knowledge, Plan, content_of
+from logscope.store.planning import Knowledge, Plan, RunPlace, content_of
 from logscope.store.reading import OnBytes, ReadLog, is_packed, read, stamp_of, with_kept_contexts
 from logscope.store.rebuild import stored_run
 from logscope.store.records import StoredRun
 from logscope.store.sources import Source, find_sources
 from logscope.store.surroundings import GivenFiles, gather
 from logscope.store.throughput import MOST_EXACT
-from parsers.lazy_dataclass import dataclass
+from parsers.lazy_dataclass import dataclass, replace
 from parsers.records import PARSER_VERSION
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class Ingest:
         on_bytes: OnBytes | None = None,
         jobs: int = 1,
         on_done: OnDone | None = None,
+        by_itself: bool = False,
     ) -> None:
+        self._by_itself = by_itself
         self._on_bytes = on_bytes
         self._on_done = on_done
         self._told = 0
@@ -174,7 +176,8 @@ class Ingest:
 
     def _plan(self, source: Source) -> Plan:
         stamp = stamp_of(source)
-        return self._knowledge.plan(source, stamp, gather(source.path, self._given), self._reparse)
+        plan = self._knowledge.plan(source, stamp, gather(source.path, self._given), self._reparse)
+        return self._knowledge.by_itself(plan, source) if self._by_itself else plan
 
     def _look_up(self) -> None:
         with self._database.reading() as connection:
@@ -194,13 +197,16 @@ class Ingest:
             status = IngestStatus.SKIPPED if passed_over else IngestStatus.FAILED
             self._done[number] = IngestedPath(source.word, status, message=error.message, hint=error.hint)
             return
-        plan = self._knowledge.settled(plan, source, log, self._reparse)
+        plan = self._settled(plan, source, log)
         if plan.status is IngestStatus.KNOWN:
             log.rows.discard()
             self._note_known(number, source, plan)
             return
-        log_id = self._id_for(source, log, plan)
-        log = self._with_kept_contexts(log, plan)
+        beside = self._beside(source, log, plan)
+        if beside is not None and beside.longer is not None:
+            plan = replace(plan, longer=beside.longer)
+        log_id = self._id_for(log, plan, beside)
+        log = self._with_kept_contexts(source, log, plan)
         if any(waiting.log_id == log_id for waiting in self._waiting):
             self._write_group()  # a log that grew between two of the paths
         if not self._waiting:
@@ -208,16 +214,27 @@ class Ingest:
         self._waiting.append(_Waiting(number, source, plan, log, log_id))
         self._knowledge.expect(source, log, log_id)
 
-    def _id_for(self, source: Source, log: ReadLog, plan: Plan) -> str:
+    def _settled(self, plan: Plan, source: Source, log: ReadLog) -> Plan:
+        settled = self._knowledge.settled(plan, source, log, self._reparse)
+        return self._knowledge.by_itself(settled, source) if self._by_itself else settled
+
+    def _beside(self, source: Source, log: ReadLog, plan: Plan) -> Plan | None:
+        """What the store on disk knows of a log that is new to one in memory."""
+        if self._elder is None or plan.known is not None:
+            return None
+        return plan_beside(self._elder, source, log, plan)
+
+    def _id_for(self, log: ReadLog, plan: Plan, beside: Plan | None) -> str:
         """In memory, a log has the id that it has in the store on disk."""
         if self._elder is None or plan.known is not None:
             return self._knowledge.id_for(log, plan.known)
-        known = known_beside(self._elder, source, log, plan)
-        return self._knowledge.id_for(log, known, self._elder)
+        return self._knowledge.id_for(log, beside.known if beside is not None else None, self._elder)
 
-    def _with_kept_contexts(self, log: ReadLog, plan: Plan) -> ReadLog:
+    def _with_kept_contexts(self, source: Source, log: ReadLog, plan: Plan) -> ReadLog:
         """A copy under another name, without a context file of its own, leaves the runs what they had."""
         known = plan.known
+        if self._by_itself and known is not None and not self._knowledge.is_home(source, known):
+            return log
         if known is None or known.context_sha256 is None or plan.surroundings.sha256 is not None:
             return log
         with self._database.reading() as connection:
@@ -351,14 +368,15 @@ class Ingest:
     def _note_written(self, waiting: _Waiting, before: Mapping[int, StoredRun]) -> None:
         runs = waiting.log.parsed.runs
         ids = tuple(run_id(waiting.log_id, run.ordinal) for run in runs)
-        first_lines = (run.first_line for run in runs)
-        self._knowledge.wrote(waiting.log_id, tuple(zip(ids, first_lines, strict=True)))
+        places = (RunPlace(each, run.first_line, run.last_line) for each, run in zip(ids, runs, strict=True))
+        self._knowledge.wrote(waiting.log_id, tuple(places))
         changes = (
             text
             for run, context in zip(runs, waiting.log.contexts, strict=True)
             if run.ordinal in before
             for text in run_changes(before[run.ordinal], run, context)
         )
+        longer = waiting.plan.longer
         self._done[waiting.number] = IngestedPath(
             waiting.source.word,
             waiting.plan.status,
@@ -366,7 +384,13 @@ class Ingest:
             new_bytes=waiting.log.new_bytes,
             changes=tuple(changes),
             notes=waiting.log.parsed.notes,
+            beginning_of="" if longer is None else self._holder_of(longer).name_of(longer),
+            longer_runs=() if longer is None else self._knowledge.runs_of(longer.log_id),
         )
+
+    def _holder_of(self, log: KnownLog) -> Knowledge:
+        """Who knows of this log: the store on disk where the one in memory does not hold it."""
+        return self._knowledge if self._elder is None or self._knowledge.runs_of(log.log_id) else self._elder
 
     def _name_of(self, source: Source) -> str:
         """Absolute in a store on disk; as given in memory, where nothing outlives the command."""

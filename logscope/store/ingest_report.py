@@ -46,6 +46,10 @@ class IngestedPath:
     """For a log read again: what differs from before, one thing each."""
     notes: tuple[str, ...] = ()
     """What the reader had to say about the log."""
+    beginning_of: str = ""
+    """Path (without one: the run) of the stored log that begins with this one, which was read by itself."""
+    longer_runs: tuple[RunId, ...] = ()
+    """Runs of that log, as far as this store holds them."""
 
 
 @dataclass(frozen=True, slots=True)

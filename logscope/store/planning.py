@@ -30,6 +30,15 @@ BeginningsAt = Callable[[int, int], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
+class RunPlace:
+    """Where in its log a run stands."""
+
+    run_id: RunId
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What to do with one input."""
 
@@ -44,6 +53,10 @@ class Plan:
     """Of a known log: how many of its lines the input holds; None for all."""
     reads_on: bool = False
     """A grown file can be read on from where an earlier ingest stopped."""
+    is_cut: bool = False
+    """The input ends inside of a launch of the known log."""
+    longer: KnownLog | None = None
+    """The log of which the input is the beginning, where it is read by itself."""
 
     @property
     def keeps_context(self) -> bool:
@@ -54,7 +67,8 @@ class Plan:
     @property
     def is_part(self) -> bool:
         """The input is a copy of the known log's beginning."""
-        return self.known is not None and self.lines is not None and self.lines < self.known.lines
+        is_shorter = self.known is not None and self.lines is not None and self.lines < self.known.lines
+        return is_shorter or self.is_cut
 
 
 class Knowledge:
@@ -71,11 +85,14 @@ class Knowledge:
         sources = connection.execute(
             "SELECT path, log_id, file_size, file_mtime_ns, lines FROM sources WHERE is_current"
         ).fetchall()
-        self._runs: dict[str, tuple[tuple[RunId, int], ...]] = {}
-        for log_id, run, first_line in connection.execute(
-            "SELECT log_id, run_id, first_line FROM runs ORDER BY ordinal"
+        self._runs: dict[str, tuple[RunPlace, ...]] = {}
+        self._homes: set[tuple[str, str]] = set()
+        """(path, log) where a run of the log is named by that path."""
+        for log_id, path, run, *lines in connection.execute(
+            "SELECT log_id, path, run_id, first_line, last_line FROM runs ORDER BY ordinal"
         ).fetchall():
-            self._runs[log_id] = (*self._runs.get(log_id, ()), (RunId(run), int(first_line)))
+            self._runs[log_id] = (*self._runs.get(log_id, ()), RunPlace(RunId(run), *lines))
+            self._homes.add((path, log_id))
         self._logs: dict[str, KnownLog] = {}
         self._by_key: dict[str, list[str]] = {}
         self._without_args: set[str] = set()
@@ -102,9 +119,12 @@ class Knowledge:
     def plan(self, source: Source, stamp: FileStamp, surroundings: Surroundings, reparse: bool) -> Plan:
         """What to do; parses nothing, and reads no more of the file than what tells it from known logs."""
         here, here_stamp, lines = self._here(source)
-        if here is not None and here_stamp == stamp:
-            return self._again(Plan(IngestStatus.KNOWN, here, stamp, surroundings, lines=lines), reparse)
-        if is_packed(source):
+        packed = is_packed(source)
+        if here is not None and here_stamp == stamp and (packed or here.size <= (stamp.size or 0)):
+            is_cut = self._is_cut(here, lines)
+            known = Plan(IngestStatus.KNOWN, here, stamp, surroundings, lines=lines, is_cut=is_cut)
+            return self._again(known, reparse)
+        if packed:
             return Plan(IngestStatus.NEW, None, stamp, surroundings, self.logs)
         with opened(source) as stream:
             head = identity.head_of(stream.read(2 * identity.HEAD))
@@ -146,7 +166,15 @@ class Knowledge:
         if found is None:
             return None
         status = IngestStatus.GROWN if found.text_size < content.text_size else IngestStatus.KNOWN
-        return replace(plan, status=status, known=found, lines=min(lines, found.lines))
+        is_cut = found.text_size > content.text_size and (
+            lines >= found.lines or self._is_cut(found, lines)  # in its last line, or before
+        )
+        return replace(plan, status=status, known=found, lines=min(lines, found.lines), is_cut=is_cut)
+
+    def _is_cut(self, known: KnownLog, lines: int | None) -> bool:
+        """True when the log's first so many lines end inside of one of its launches."""
+        runs = self._runs.get(known.log_id, ())
+        return lines is not None and any(run.first_line <= lines < run.last_line for run in runs)
 
     def settled(self, plan: Plan, source: Source, log: ReadLog, reparse: bool) -> Plan:
         """The plan for a packed or piped input, now that its bytes are known."""
@@ -155,6 +183,32 @@ class Knowledge:
         lines = log.parsed.lines
         found = self._same_text(plan, source, log.content, log.crc_at, log.head, plan.candidates, lines)
         return replace(plan, status=self._fresh(source)) if found is None else self._again(found, reparse)
+
+    def by_itself(self, plan: Plan, source: Source) -> Plan:
+        """The plan for reading what lies at this path, and nothing that the store holds beyond it: neither
+        the rest of a longer log, nor what was recorded beside another copy."""
+        if plan.known is None:
+            return plan
+        if plan.is_cut:
+            return replace(
+                plan, status=self._fresh(source), known=None, lines=None, is_cut=False, longer=plan.known
+            )
+        if plan.status is IngestStatus.GROWN and not self.is_home(source, plan.known):
+            return replace(plan, status=self._fresh(source), known=None, lines=None)  # two texts, two answers
+        is_bare = plan.surroundings.sha256 is None and plan.known.context_sha256 is not None
+        if plan.status is IngestStatus.KNOWN and not plan.is_part and is_bare:
+            return plan if self.is_home(source, plan.known) else replace(plan, status=IngestStatus.REREAD)
+        return plan
+
+    def is_home(self, source: Source, known: KnownLog) -> bool:
+        """True when the log's runs are named by this path."""
+        return (source.path, known.log_id) in self._homes
+
+    def name_of(self, known: KnownLog) -> str:
+        """A path under which the log lies; the id of its first run where it has none."""
+        paths = sorted(path for path, (log_id, *_) in self._at_path.items() if log_id == known.log_id)
+        home = next((path for path in paths if (path, known.log_id) in self._homes), None)
+        return home or next(iter(paths), "") or next(map(str, self.runs_of(known.log_id)), "")
 
     def id_for(self, log: ReadLog, known: KnownLog | None, others: Knowledge | None = None) -> str:
         """The id under which the log is, or will be, in the store, and which no log of `others` has."""
@@ -184,10 +238,10 @@ class Knowledge:
     def runs_of(self, log_id: str, lines: int | None = None) -> tuple[RunId, ...]:
         """The runs of a log that the store holds; of its first so many lines where that is asked for."""
         runs = self._runs.get(log_id, ())
-        return tuple(run for run, first_line in runs if lines is None or first_line <= lines)
+        return tuple(run.run_id for run in runs if lines is None or run.first_line <= lines)
 
-    def wrote(self, log_id: str, runs: Sequence[tuple[RunId, int]]) -> None:
-        """Takes note of a log's runs and their first lines, now that they are written."""
+    def wrote(self, log_id: str, runs: Sequence[RunPlace]) -> None:
+        """Takes note of a log's runs, now that they are written."""
         self._runs[log_id] = tuple(runs)
 
     def lies_at(self, source: Source, stamp: FileStamp, log_id: str) -> bool:

@@ -97,17 +97,21 @@ class Store:
         on_bytes: OnBytes | None = None,
         jobs: int = 1,
         on_done: OnDone | None = None,
+        by_itself: bool = False,
     ) -> IngestReport:
         """Takes in files, folders, globs and ``-``. What cannot be read is told in the report.
 
         `progress` hears which input comes next, `on_bytes` how far it is, `on_done` what is in the store or
         cannot be (also where the call is interrupted afterwards); `jobs` logs are read at a time.
+        `by_itself`: a log that is the beginning of a known one is a run of its own, and a copy of one has no
+        other context than what lies beside it.
         """
         from logscope.store.ingest import Ingest
         from logscope.store.surroundings import GivenFiles
 
         given = GivenFiles(config_files or {}, env_file)
-        return Ingest(self._database, given, reparse, progress, on_bytes, jobs, on_done).run(paths)
+        ingest = Ingest(self._database, given, reparse, progress, on_bytes, jobs, on_done, by_itself)
+        return ingest.run(paths)
 
     def load(self, reference: str) -> StoredRun:
         """The run that `reference` names (id, unique prefix, path, ``PATH#2``, ``last``,
