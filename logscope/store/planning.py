@@ -88,11 +88,15 @@ class Knowledge:
         self._runs: dict[str, tuple[RunPlace, ...]] = {}
         self._homes: set[tuple[str, str]] = set()
         """(path, log) where a run of the log is named by that path."""
-        for log_id, path, run, *lines in connection.execute(
-            "SELECT log_id, path, run_id, first_line, last_line FROM runs ORDER BY ordinal"
+        self._starts: dict[str, datetime] = {}
+        """When the launch of a log began by its context file: of two with the same text, which one it is."""
+        for log_id, path, start, run, *lines in connection.execute(
+            "SELECT log_id, path, context_start, run_id, first_line, last_line FROM runs ORDER BY ordinal"
         ).fetchall():
             self._runs[log_id] = (*self._runs.get(log_id, ()), RunPlace(RunId(run), *lines))
             self._homes.add((path, log_id))
+            if start is not None:
+                self._starts[log_id] = start
         self._logs: dict[str, KnownLog] = {}
         self._by_key: dict[str, list[str]] = {}
         self._without_args: set[str] = set()
@@ -119,6 +123,8 @@ class Knowledge:
     def plan(self, source: Source, stamp: FileStamp, surroundings: Surroundings, reparse: bool) -> Plan:
         """What to do; parses nothing, and reads no more of the file than what tells it from known logs."""
         here, here_stamp, lines = self._here(source)
+        if here is not None and self._is_other_launch(here, stamp, surroundings, here):
+            here = None
         packed = is_packed(source)
         if here is not None and here_stamp == stamp and (packed or here.size <= (stamp.size or 0)):
             is_cut = self._is_cut(here, lines)
@@ -128,7 +134,7 @@ class Knowledge:
             return Plan(IngestStatus.NEW, None, stamp, surroundings, self.logs)
         with opened(source) as stream:
             head = identity.head_of(stream.read(2 * identity.HEAD))
-        alike = self._alike(head, here)
+        alike = self._of_this_launch(self._alike(head, here), stamp, surroundings, here)
         plan = self._continued(source, stamp, surroundings, alike)
         if plan is None and (alike or not identity.has_args(head)):
             content, crc_at, lines = _measured(source, [known.text_size for known in alike])
@@ -144,7 +150,7 @@ class Knowledge:
     ) -> Plan | None:
         """The plan for a file that begins with all bytes of a known log."""
         size = stamp.size or 0
-        for known in _largest_first(alike):
+        for known in alike:
             if known.size <= size and identity.begins_with(Path(source.path), content_of(known)):
                 status = IngestStatus.GROWN if known.size < size else IngestStatus.KNOWN
                 reads_on = known.encoding.startswith("utf-8")  # no other decoder's state is kept
@@ -162,7 +168,10 @@ class Knowledge:
         lines: int,
     ) -> Plan | None:
         """The plan for a text that repeats or continues a known one, or is its beginning."""
-        found = self._recognised(source, content, crc_at, head, candidates)
+        here = self._here(source)[0]
+        candidates = self._of_this_launch(candidates, plan.stamp, plan.surroundings, here)
+        longer = self._of_this_launch(self._longer_ones(content, head), plan.stamp, plan.surroundings, here)
+        found = self._recognised(source, crc_at, head, candidates, longer)
         if found is None:
             return None
         status = IngestStatus.GROWN if found.text_size < content.text_size else IngestStatus.KNOWN
@@ -226,6 +235,8 @@ class Knowledge:
             log.context_sha256, content.text_size, content.text_crc32, log.parsed.encoding, lines,
         )  # fmt: skip
         self._add(known, any(run.server_args_complete for run in log.parsed.runs[:1]))
+        starts = [context.start_time for context in log.contexts if context is not None]
+        self._starts.update((log_id, start) for start in starts if start is not None)
         for place in content.line_sums:
             self._new_beginnings.setdefault(place, []).append(log_id)
         self.expect_path(source, log.stamp, log_id, lines)
@@ -280,24 +291,23 @@ class Knowledge:
     def _recognised(
         self,
         source: Source,
-        content: Content,
         crc_at: dict[int, int],
         head: bytes,
         candidates: Iterable[KnownLog],
+        longer: Iterable[KnownLog],
     ) -> KnownLog | None:
         """The log that this text repeats or continues, or of which it is the beginning."""
         here = self._here(source)[0]
-        for known in _largest_first(candidates):
+        for known in candidates:
             if crc_at.get(known.text_size) == known.text_crc32 and (
                 known is here or identity.is_telling(head[: known.text_size])
             ):
                 return known
-        longer = self._longer_ones(content, head)
         is_telling = identity.is_telling(head)
         return next((known for known in longer if known is here or is_telling), None)
 
     def _longer_ones(self, content: Content, head: bytes) -> list[KnownLog]:
-        """Known logs that begin with this text, the largest first."""
+        """Known logs that begin with this text."""
         same_key = self._by_key.get(content.key, ())
         if identity.has_args(head) and not same_key:
             return []  # all that begins so has the same key
@@ -308,7 +318,33 @@ class Knowledge:
         else:
             found = [self._logs[log_id] for log_id in same_key]
             found = [log for log in found if self._file_begins_with(log, content)]
-        return _largest_first(log for log in found if log.text_size > content.text_size)
+        return [log for log in found if log.text_size > content.text_size]
+
+    def _of_this_launch(
+        self,
+        logs: Iterable[KnownLog],
+        stamp: FileStamp,
+        surroundings: Surroundings,
+        here: KnownLog | None,
+    ) -> list[KnownLog]:
+        """Without those that another launch wrote; the largest first, of the same size the one that lay here,
+        the one that began at this very time, and the newest."""
+        start = _start_of(surroundings)
+        own = [log for log in logs if not self._is_other_launch(log, stamp, surroundings, here)]
+        own.sort(key=lambda log: self._starts.get(log.log_id, datetime.min), reverse=True)
+        return sorted(
+            own, key=lambda log: (-log.size, log is not here, self._starts.get(log.log_id, start) != start)
+        )
+
+    def _is_other_launch(
+        self, log: KnownLog, stamp: FileStamp, surroundings: Surroundings, here: KnownLog | None = None
+    ) -> bool:
+        """True when both launches' starts are known and differ, be the text the same: a failure in the
+        arguments or imports prints no time. A file that grew has a second launch, with a context of its own.
+        """
+        start, known = _start_of(surroundings), self._starts.get(log.log_id)
+        has_grown = log is here and log.log_id not in self._without_args and (stamp.size or 0) > log.size
+        return start is not None and known is not None and start != known and not has_grown
 
     def _file_begins_with(self, log: KnownLog, content: Content) -> bool:
         """True when a file that is known to hold the log begins with this content."""
@@ -359,5 +395,5 @@ def _measured(source: Source, watch: Sequence[int]) -> tuple[Content, dict[int, 
     return meter.content(), meter.crc_at, lines + (last != b"\n")
 
 
-def _largest_first(logs: Iterable[KnownLog]) -> list[KnownLog]:
-    return sorted(logs, key=lambda log: -log.size)
+def _start_of(surroundings: Surroundings) -> datetime | None:
+    return None if surroundings.context is None else surroundings.context.start_time
