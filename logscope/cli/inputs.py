@@ -195,7 +195,9 @@ def _must_be_launches(report: IngestReport, word: str) -> None:
     from logscope.errors import NotALaunchLog, SourceError
 
     for failure in report.failed:
-        raise SourceError(failure.message, failure.hint)
+        if not report.runs:
+            raise SourceError(failure.message, failure.hint)
+        tell(failure.message)  # of a folder; the others are read
     if not report.runs:
         raise NotALaunchLog(f"{word}: no SGLang launch in it")
 

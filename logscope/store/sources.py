@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from logscope.errors import SourceError
@@ -16,6 +16,7 @@ PACKED_NAMES = (".gz", ".zst", ".xz", ".bz2")
 """A folder may hold anything; only files with these endings (or none of them: see `_looks_like_a_log`) are
 tried."""
 
+_CONTEXT = ".context.json"
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules", ".git", ".hg", ".venv", "venv"}
 
 
@@ -33,7 +34,7 @@ class Source:
     @property
     def is_expected_to_be_a_log(self) -> bool:
         """False for what a folder or a shell's pattern brought along: it is passed over when it is no log."""
-        return self.given and not self.path.endswith(".context.json")
+        return self.given and not self.path.endswith(_CONTEXT)
 
     @property
     def is_stream(self) -> bool:
@@ -42,12 +43,13 @@ class Source:
 
 
 def find_sources(words: Sequence[str | Path]) -> tuple[list[Source], list[tuple[str, SourceError]]]:
-    """The inputs that the words name, in order and each once; and the words that name nothing."""
+    """The inputs that the words name, in order and each once; and the words that name nothing, and folders
+    that cannot be looked into."""
     found: dict[str, Source] = {}
     wrong: list[tuple[str, SourceError]] = []
     for word in map(str, words):
         try:
-            for source in _sources_of(word):
+            for source in _sources_of(word, wrong):
                 if _is_storable(source.path):
                     found.setdefault(source.path, source)
                 else:
@@ -55,7 +57,15 @@ def find_sources(words: Sequence[str | Path]) -> tuple[list[Source], list[tuple[
                     wrong.append((name, SourceError(f"{name}: its name is not UTF-8", "rename it")))
         except SourceError as error:
             wrong.append((word, error))
-    return list(found.values()), wrong
+    return [source for source in found.values() if not _goes_with_a_log(source, found)], wrong
+
+
+def _goes_with_a_log(source: Source, found: Mapping[str, Source]) -> bool:
+    """True for the context file of one of the logs: it is taken up with that."""
+    if not source.path.endswith(_CONTEXT):
+        return False
+    stem = source.path.removesuffix(_CONTEXT)
+    return any(f"{stem}{log}{packed}" in found for log in (".log", "") for packed in ("", *PACKED_NAMES))
 
 
 def _is_storable(path: str) -> bool:
@@ -67,7 +77,7 @@ def _is_storable(path: str) -> bool:
     return True
 
 
-def _sources_of(word: str) -> Iterator[Source]:
+def _sources_of(word: str, wrong: list[tuple[str, SourceError]]) -> Iterator[Source]:
     if not word:
         raise SourceError("'': an empty path", "a shell variable that is not set?")
     if word == STDIN:
@@ -75,48 +85,56 @@ def _sources_of(word: str) -> Iterator[Source]:
         return
     path = Path(word).expanduser()
     if path.is_dir():
-        yield from _in_folder(path, word)
+        yield from _in_folder(path, word, wrong)
     elif path.exists():
         yield Source(_absolute(path), str(path), given=True)
     elif any(sign in word for sign in "*?["):
-        yield from _by_glob(str(path), word)
+        yield from _by_glob(str(path), word, wrong)
     elif path.is_symlink():
         raise SourceError(f"{word}: a link to {path.readlink()}, which is not there")
     else:
         raise SourceError(f"{word}: no such file or folder")
 
 
-def _in_folder(folder: Path, word: str) -> Iterator[Source]:
-    paths = sorted(_walk(folder))
-    if not paths:
+def _in_folder(folder: Path, word: str, wrong: list[tuple[str, SourceError]]) -> Iterator[Source]:
+    so_far = len(wrong)
+    paths = sorted(_walk(folder, wrong))
+    if not paths and len(wrong) == so_far:
         raise SourceError(
             f"{word}: no log file in this folder", f"looked for {', '.join(LOG_NAMES)} and packed ones"
         )
     yield from (Source(_absolute(path), str(path), given=False) for path in paths)
 
 
-def _by_glob(pattern: str, word: str) -> Iterator[Source]:
+def _by_glob(pattern: str, word: str, wrong: list[tuple[str, SourceError]]) -> Iterator[Source]:
     names = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - any pattern, also an absolute one
     if not names:
         raise SourceError(f"{word}: no file fits this pattern")
     for name in names:
         path = Path(name)
         if path.is_dir():
-            yield from (Source(_absolute(each), str(each), given=False) for each in sorted(_walk(path)))
+            found = sorted(_walk(path, wrong))
+            yield from (Source(_absolute(each), str(each), given=False) for each in found)
         elif not name.endswith(".json"):
             yield Source(_absolute(path), name, given=len(names) == 1)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    def complain(error: OSError) -> None:
-        raise SourceError(f"{folder}: cannot be listed: {error.strerror}") from error
+def _walk(folder: Path, wrong: list[tuple[str, SourceError]]) -> Iterator[Path]:
+    """What looks like a log in the folder and below it; `wrong` gets the folders that cannot be seen into."""
+
+    def complain(error: OSError, what: str = "cannot be listed") -> None:
+        place = str(error.filename)
+        wrong.append((place, SourceError(f"{place}: {what}: {error.strerror}")))
 
     for place, folders, names in os.walk(folder, onerror=complain):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in names:
             path = Path(place) / name
-            if _looks_like_a_log(name) and path.is_file():  # no pipe, which blocks, and no link to nowhere
-                yield path
+            try:
+                if _looks_like_a_log(name) and path.is_file():  # no pipe, which blocks, no link to nowhere
+                    yield path
+            except OSError as error:  # a folder whose names may be read and nothing else
+                complain(error, "cannot be read")
 
 
 def _absolute(path: Path) -> str:
