@@ -105,7 +105,8 @@ def _run_command(name: str, words: list[str]) -> int:
     add_common_options(parser)
     try:
         options = parser.parse_args(words)
-        listen(None if options.quiet or name == "triage" else _notice)
+        has_screen = name == "triage" and sys.stdout.isatty() and sys.stdin.isatty()
+        listen(None if options.quiet or has_screen else _notice)
         return int(module.run(options))
     except LogScopeError as error:
         return _complain(error.message, error.hint)

@@ -9,10 +9,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from logscope.context import Context, context_path, read_context
 from logscope.errors import SourceError, UsageError
+from logscope.notices import tell
 from logscope.store import command_line
 from parsers.lazy_dataclass import dataclass, field, replace
 from parsers.records import Json, Run
@@ -52,16 +54,25 @@ class Surroundings:
 
 def gather(path: str, given: GivenFiles) -> Surroundings:
     """The context of the log at `path` (``-`` has none of its own). Raises SourceError for an unreadable
-    file."""
+    file that was given by hand; of the context file beside the log it is only told."""
     seen = hashlib.sha256()
     context: Context | None = None
     beside = None if path == "-" else context_path(Path(path))
     if beside is not None and beside.is_file():
-        context = read_context(beside)
-        seen.update(beside.read_bytes())
+        try:
+            context = read_context(beside)
+            seen.update(beside.read_bytes())
+        except SourceError as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            _tell_once(f"{error.message}{hint}; the log is read without it")
     context, contents = with_given(context, given)
     seen.update(contents)
     return Surroundings(context, None if context is None else seen.hexdigest())
+
+
+@cache
+def _tell_once(text: str) -> None:
+    tell(text)
 
 
 def with_given(context: Context | None, given: GivenFiles) -> tuple[Context | None, bytes]:

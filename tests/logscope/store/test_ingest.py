@@ -6,11 +6,13 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from logscope.notices import listen
 from logscope.store import Store
 from logscope.store.ingest_report import IngestStatus
 from tests.logscope.store.launches import SAMPLES, START, launch_log, write_log
@@ -18,6 +20,14 @@ from tests.logscope.store.launches import SAMPLES, START, launch_log, write_log
 
 def statuses(store: Store, *paths: str | Path) -> list[str]:
     return [path.status.value for path in store.ingest(list(paths)).paths]
+
+
+@pytest.fixture
+def heard() -> Iterator[list[str]]:
+    lines: list[str] = []
+    listen(lines.append)
+    yield lines
+    listen(None)
 
 
 @pytest.fixture
@@ -373,15 +383,55 @@ def test_what_is_not_there_fails_and_the_others_go_in(store: Store, tmp_path: Pa
     assert all(str(tmp_path) in path.message for path in report.failed)
 
 
-def test_an_unreadable_context_fails_its_log_only(store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        ("[1, 2]", "a context file is a JSON object, this is a list"),
+        ("{bad", "not readable as a context file: Expecting property name"),
+        ('{"argv": 5}', "argv is a int (expected a list)"),
+    ],
+)
+def test_a_damaged_context_is_told_once_and_its_log_is_read_without(
+    content: str, wrong: str, store: Store, tmp_path: Path, heard: list[str]
+) -> None:
     bad = write_log(tmp_path / "bad.log", launch_log())
-    (tmp_path / "bad.context.json").write_text("[1, 2]")
+    beside = tmp_path / "bad.context.json"
+    beside.write_text(content)
     good = write_log(tmp_path / "good.log", launch_log(START + timedelta(hours=1)))
 
-    report = store.ingest([bad, good])
+    report = store.ingest([bad, good, tmp_path], jobs=2)
 
-    assert [path.status.value for path in report.paths] == ["failed", "new"]
-    assert "bad.context.json" in report.failed[0].message
+    assert [path.status.value for path in report.paths] == ["new", "new"]
+    assert len(heard) == 1
+    assert heard[0].startswith(f"{beside}: {wrong}")
+    assert heard[0].endswith("the log is read without it")
+
+
+def test_a_mended_context_is_taken_up(store: Store, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.log", launch_log())
+    beside = tmp_path / "a.context.json"
+    beside.write_text('{"host": "one"')
+    store.ingest([log])
+
+    beside.write_text('{"host": "one"}')
+    mended = store.ingest([log])
+    beside.write_text('{"host": "two"')
+    damaged = store.ingest([log])
+
+    assert [each.paths[0].status.value for each in (mended, damaged)] == ["reread", "known"]
+    context = store.load("last").context
+    assert context is not None and context.host == "one"
+
+
+def test_a_damaged_file_that_was_given_fails_its_log(store: Store, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.log", launch_log())
+    env = tmp_path / "env"
+    env.write_text("no variable")
+
+    report = store.ingest([log], env_file=env)
+
+    assert [path.status.value for path in report.paths] == ["failed"]
+    assert "line 1 is no NAME=value" in report.failed[0].message
 
 
 def test_standard_input_is_taken_in(tmp_path: Path) -> None:
