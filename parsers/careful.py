@@ -42,6 +42,8 @@ class CarefulReader:
         self._inner = InnerReader()
         self._partial: dict[str, _Held] = {}
         self._held: HeldLines | None = None
+        self.is_of_launch = False
+        """It is known from elsewhere that the text is of a launch, however little it says."""
 
     @property
     def last_row_line(self) -> int:
@@ -268,7 +270,9 @@ class CarefulReader:
         if certain:
             return certain
         chosen = max(builders, key=lambda one: (one.likely, one.lines), default=None)
-        if chosen is None or not chosen.likely:
+        if chosen is None and self.is_of_launch:
+            chosen = self.sources.of("", 0, ()).current  # nothing was printed at all
+        if chosen is None or not (chosen.likely or self.is_of_launch):
             return []
         chosen.ordinal = 1
         return [chosen]

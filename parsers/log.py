@@ -65,6 +65,10 @@ class LogReader:
         self.size += len(block)
         self._take(self._decoder.feed(block))
 
+    def expect_launch(self) -> None:
+        """From now on the text is of a launch, however little it says: its command was recorded."""
+        self._careful.is_of_launch = True
+
     def result(self) -> ParsedLog:
         """All launches as far as they were read; more may be fed afterwards."""
         self._give_rows(full_only=False)
@@ -221,13 +225,17 @@ class LogReader:
         chosen = self._careful.chosen_builders()
         last_line = max((builder.last_line for builder in chosen), default=0)
         runs = ((one, build_run(one, is_torn and one.last_line == last_line)) for one in chosen)
-        return tuple(run for builder, run in runs if builder.is_certain or _says_something(builder, run))
+        is_given = self._careful.is_of_launch
+        return tuple(
+            run for builder, run in runs if is_given or builder.is_certain or _says_something(builder, run)
+        )
 
 
 def _says_something(builder: RunBuilder, run: Run) -> bool:
     """False for a text that only names SGLang: a list of versions, a help text, an installation."""
     shown = builder.likeness.has_command or builder.request_lines > 0 or bool(run.milestones)
-    return shown or run.outcome is not Outcome.UNKNOWN
+    is_at_imports = builder.likeness.is_server and builder.first_own_at is not None
+    return shown or is_at_imports or run.outcome is not Outcome.UNKNOWN
 
 
 def read_log(

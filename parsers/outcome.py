@@ -138,7 +138,7 @@ def _without_end(
 def _before_ready(progress: Progress, last_work_at: datetime | None) -> tuple[Outcome, str]:
     """Not ready, and no end: only silence while something else still printed tells a hang."""
     if not progress.milestones and progress.server_args_line is None:
-        return Outcome.UNKNOWN, "no launch and no end of one is in the text"
+        return Outcome.UNKNOWN, "neither the start of the launch nor an end of it is in the text"
     silence = None
     if progress.last_at is not None and last_work_at is not None and progress.batch_lines == 0:
         silence = _span(last_work_at, progress.last_at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parsers.lazy_pattern import lazy_re
 from parsers.records import Json
 
 _NAMES = {
@@ -19,6 +20,16 @@ _NAMES = {
     "speculative_draft_model": "speculative_draft_model_path",
 }
 """Short and long forms of the same argument, from SGLang's own command-line help."""
+
+
+_SERVER = lazy_re(
+    r"sglang\.launch_server\b|sglang\.srt\.entrypoints\b|(?:\A|[\s/])(?:launch_server\.py|sglang\s+serve)(?:\s|\Z)"
+)
+
+
+def launches_server(argv: Sequence[str]) -> bool:
+    """True when the command runs an SGLang server, be it behind wrappers or inside of a shell's words."""
+    return _SERVER.search(" ".join(argv)) is not None
 
 
 def options(argv: Sequence[str]) -> dict[str, Json]:

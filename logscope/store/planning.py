@@ -339,10 +339,11 @@ class Knowledge:
     def _is_other_launch(
         self, log: KnownLog, stamp: FileStamp, surroundings: Surroundings, here: KnownLog | None = None
     ) -> bool:
-        """True when both launches' starts are known and differ, be the text the same: a failure in the
-        arguments or imports prints no time. A file that grew has a second launch, with a context of its own.
-        """
+        """True when both starts are known and differ, be the text the same: a failure in the arguments prints
+        no time. A file that grew has a second launch, with a context of its own."""
         start, known = _start_of(surroundings), self._starts.get(log.log_id)
+        if not log.text_size and log is not here:
+            return start is None or start != known  # nothing but the start tells one empty log from another
         has_grown = log is here and log.log_id not in self._without_args and (stamp.size or 0) > log.size
         return start is not None and known is not None and start != known and not has_grown
 

@@ -15,6 +15,7 @@ from logscope.context import Context
 from logscope.errors import NotALaunchLog, SourceError
 from logscope.store import reader_state
 from logscope.store.batch_rows import BatchRows
+from logscope.store.command_line import launches_server
 from logscope.store.identity import HEAD, TAIL, Content, ContentMeter
 from logscope.store.masking import masked_context
 from logscope.store.recorder import was_abandoned
@@ -111,6 +112,9 @@ def read(
     """
     meter = ContentMeter(watch)
     reading = reader or LogReader(salt)
+    argv = None if surroundings.context is None else surroundings.context.argv
+    if argv and launches_server(argv):
+        reading.expect_launch()
     reading.on_batches, reading.on_requests = rows.add_batches, rows.add_requests
     kept_lines = reading.forget_open_line() if reader is not None else None
     try:
@@ -160,13 +164,9 @@ def read(
 def with_kept_contexts(log: ReadLog, kept: Mapping[int, Context], sha256: str | None) -> ReadLog:
     """The log with the contexts (by ordinal) that the store has of its runs, where none lies beside it."""
     runs = log.parsed.runs
-    contexts = tuple(
-        kept.get(run.ordinal, context) for run, context in zip(runs, log.contexts, strict=True)
-    )
+    contexts = tuple(kept.get(run.ordinal, context) for run, context in zip(runs, log.contexts, strict=True))
     refined = tuple(_refined(run, context) for run, context in zip(runs, contexts, strict=True))
-    return replace(
-        log, parsed=replace(log.parsed, runs=refined), contexts=contexts, context_sha256=sha256
-    )
+    return replace(log, parsed=replace(log.parsed, runs=refined), contexts=contexts, context_sha256=sha256)
 
 
 def _skip_to(stream: BinaryIO, start: Content, meter: ContentMeter) -> None:
@@ -179,10 +179,10 @@ def _skip_to(stream: BinaryIO, start: Content, meter: ContentMeter) -> None:
 def _must_be_a_launch(
     source: Source, stamp: FileStamp, parsed: ParsedLog, content: Content, meter: ContentMeter
 ) -> None:
-    if parsed.is_sglang:
-        return
     if content.size == 0 and stamp.size:
         raise SourceError(f"{source.word}: cannot be read: nothing comes out of this archive")
+    if parsed.is_sglang:
+        return
     if content.size == 0:
         raise NotALaunchLog(f"{source.word}: empty")
     if b"\0" in meter.head and parsed.encoding.startswith("utf-8"):
