@@ -13,7 +13,7 @@ from parsers.lazy_pattern import lazy_re
 from parsers.records import Milestone
 
 _SHARDS = lazy_re(r"\| ?\d+/(\d+) \[")
-_MIN_LINES = 3
+MIN_LINES = 3
 """A median over fewer lines than this says nothing."""
 
 
@@ -94,7 +94,7 @@ def _judge_decode(
 ) -> tuple[bool, str, tuple[float, float] | None]:
     good, bad = before.gen_median or 0.0, now.gen_median or 0.0
     is_large = abs(bad / good - 1) > 0.1
-    if min(before.decode_lines, now.decode_lines) < _MIN_LINES:
+    if min(before.decode_lines, now.decode_lines) < MIN_LINES:
         return False, "too few decode lines to judge", None
     if (now.running_max or 0) < (before.running_max or 0) and (now.queue_max or 0) > (before.queue_max or 0):
         held = f"at most {now.running_max} requests at once while {now.queue_max} waited"
@@ -147,7 +147,7 @@ def _buckets(before: Throughput, now: Throughput) -> list[MetricChange]:
     left, right = _by_running(before.buckets), _by_running(now.buckets)
     for running in sorted(left.keys() & right.keys()):
         good, bad = left[running], right[running]
-        if min(good.lines, bad.lines) < _MIN_LINES or good.median <= 0:
+        if min(good.lines, bad.lines) < MIN_LINES or good.median <= 0:
             continue
         is_apart = bad.p90 < good.p10 or bad.p10 > good.p90
         noise = "the spans p10 to p90 are apart" if is_apart else "the spans p10 to p90 overlap"
@@ -180,7 +180,7 @@ def _accept_length(before: Throughput, now: Throughput, peers: Peers) -> MetricC
         return None
     if good is None or bad is None:
         return MetricChange("accept length", "tokens/step", good, bad, None, True, "only one run speculates")
-    is_significant = abs(bad / good - 1) > 0.15 and min(before.decode_lines, now.decode_lines) >= _MIN_LINES
+    is_significant = abs(bad / good - 1) > 0.15 and min(before.decode_lines, now.decode_lines) >= MIN_LINES
     noise = "more than the 15 % that texts alone make" if is_significant else "within what texts alone make"
     return MetricChange("accept length", "tokens/step", good, bad, bad / good, is_significant, noise)
 

@@ -10,6 +10,8 @@ from logscope.store.records import RunFacts, StoredRun
 from parsers.lazy_dataclass import dataclass
 from parsers.records import Outcome
 
+_LOAD_APART = 0.25
+"""Numbers of requests at once that differ by more than this part make two loads."""
 _STRAY = 0.08
 """A run this far from the median of at least two close others is a stray."""
 
@@ -31,9 +33,9 @@ class Peers:
         parts = [f"{len(self.good)} good runs at {min(self.good):.4g} to {max(self.good):.4g} tokens/s"]
         parts += [f"{value:.4g} does not reproduce" for value in self.stray]
         others = self.bad or (bad,)
-        change = median(others) / median(self.good) - 1
-        shown = f"{min(others):.4g}" if len(others) == 1 else f"{min(others):.4g} to {max(others):.4g}"
-        parts.append(f"now {shown}, {change:+.0%}")
+        if len(others) > 1:
+            parts.append(f"{len(others)} runs like this one at {min(others):.4g} to {max(others):.4g}")
+        parts.append(f"now {bad:.4g}, {median(others) / median(self.good) - 1:+.0%}")
         return "; ".join(parts)
 
 
@@ -47,18 +49,27 @@ def peers_of(history: RunHistory, bad: StoredRun, good: StoredRun | None) -> Pee
         return Peers()
     likes_good = [row for row in rows if _is_alike(row, here[good.run_id]) and row.run_id != bad.run_id]
     mine = here.get(bad.run_id)
-    likes_bad = [row for row in rows if mine is not None and _is_alike(row, mine)]
-    is_same_kind = mine is not None and _is_alike(mine, here[good.run_id])
+    likes_bad = [row for row in rows if mine is not None and (row is mine or _is_alike(row, mine))]
+    # Also a run that died while it served is of the good run's kind.
+    is_same_kind = mine is not None and _kind(mine) == _kind(here[good.run_id])
+    seconds = tuple(row.ready_seconds for row in likes_good if row.ready_seconds is not None)
+    likes_good = [row for row in likes_good if _has_load_of(row, here[good.run_id])]
+    likes_bad = [row for row in likes_bad if mine is not None and _has_load_of(row, mine)]
     kept, stray = _without_strays(_medians(likes_good))
     # Where both runs are of one kind the list cannot tell good from bad: the bad run stands alone.
     bad_medians = () if is_same_kind else tuple(_medians(likes_bad))
-    seconds = tuple(row.ready_seconds for row in likes_good if row.ready_seconds is not None)
     return Peers(kept, bad_medians, stray, seconds)
 
 
 def _is_alike(row: RunFacts, other: RunFacts) -> bool:
     """Ready runs of one model on one shape, with the same kind of decoding and the same release."""
     return row.outcome in (Outcome.READY, Outcome.RUNNING) and _kind(row) == _kind(other)
+
+
+def _has_load_of(row: RunFacts, other: RunFacts) -> bool:
+    """About as many requests at once: eight requests give more tokens a second than two."""
+    one, two = row.running_max, other.running_max
+    return not one or not two or abs(one - two) <= _LOAD_APART * max(one, two)
 
 
 def _kind(row: RunFacts) -> tuple[object, ...]:

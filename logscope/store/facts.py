@@ -16,7 +16,7 @@ FACT_COLUMNS = (
     "r.model_path, r.tp_size, r.dp_size, r.pp_size, r.ep_size, r.quantization, r.speculative_algorithm, "
     "r.device, "
     "r.host, r.root_type, r.root_message, r.root_fingerprint, r.ready_seconds, r.gen_median, r.mark, "
-    "r.mark_note"
+    "r.mark_note, r.running_max"
 )
 FACT_SOURCE = "runs r"
 NEWEST_FIRST = "ORDER BY r.order_at DESC NULLS LAST, r.run_no DESC"

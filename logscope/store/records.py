@@ -144,6 +144,7 @@ class RunFacts:
     gen_median: float | None
     mark: str | None
     note: str | None
+    running_max: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,8 @@ class Service:
 
     def throughput(self, reference: str, metrics: Sequence[str]) -> ThroughputView:
         """The figures of a run and of its baseline."""
+        from logscope.compare.metrics import metric_changes
+        from logscope.compare.peers import peers_of
         from logscope.tui.throughput_view import ThroughputView
 
         store = self._store()
@@ -142,7 +144,9 @@ class Service:
             mine = tuple(store.series(run.run_id, metric, POINTS) for metric in metrics)
             theirs = tuple(store.series(other.run_id, metric, POINTS) for metric in metrics) if other else ()
             usual = store.usual(run.run_id)
-            return ThroughputView(run, other, mine, theirs, usual, _buckets(store, usual.runs))
+            judged = metric_changes(run, other, peers_of(store, run, other)) if other is not None else ()
+            moved = frozenset(row.metric for row in judged if row.is_significant)
+            return ThroughputView(run, other, mine, theirs, usual, _buckets(store, usual.runs), moved)
 
     def series(self, run_id: RunId, points: int) -> Series:
         """Decode tokens/s of a run over time."""

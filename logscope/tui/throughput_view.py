@@ -18,3 +18,5 @@ class ThroughputView:
     usual: SetupSpread
     usual_by_running: tuple[tuple[int, float, float, float], ...] = ()
     """(running requests, lowest, middle, highest median tokens/s) over the good runs of the setup."""
+    moved: frozenset[str] = frozenset()
+    """Figures that differ from the baseline's by more than noise, by the names and the judgement of diff."""

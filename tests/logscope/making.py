@@ -245,4 +245,5 @@ def facts_of(run: StoredRun) -> RunFacts:
         gen_median=run.throughput.gen_median,
         mark=run.mark.verdict if run.mark else None,
         note=None,
+        running_max=run.throughput.running_max,
     )

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual_plotext import PlotextPlot
 
+from logscope.compare.metrics import MIN_LINES
 from logscope.tui.harmless import harmless
 from logscope.tui.page import Page
 from logscope.tui.rows import Row, Sign, Tone
@@ -161,25 +162,21 @@ def _figures(view: ThroughputView) -> list[Row]:
         usual = f"{spread.low:,.1f} (one run)"
     elif spread is not None:
         usual = f"{spread.low:,.1f} - {spread.high:,.1f} over {spread.runs} runs"
-    outside = (
-        spread is not None
-        and ours.gen_median is not None
-        and not spread.low <= ours.gen_median <= spread.high
-    )
     figures = (
-        ("decode tok/s, median", ours.gen_median, theirs.gen_median, usual, outside),
-        ("decode tok/s, p10", ours.gen_p10, theirs.gen_p10, "", False),
-        ("decode tok/s, p90", ours.gen_p90, theirs.gen_p90, "", False),
-        ("accept length", ours.accept_length, theirs.accept_length, "", False),
-        ("share in graphs", ours.cuda_graph_share, theirs.cuda_graph_share, "", False),
-        ("prefill tok/s, median", ours.input_median, theirs.input_median, "", False),
-        ("running requests, max", ours.running_max, theirs.running_max, "", False),
-        ("queued requests, max", ours.queue_max, theirs.queue_max, "", False),
-        ("token usage, max", ours.token_usage_max, theirs.token_usage_max, "", False),
-        ("decode lines", ours.decode_lines, theirs.decode_lines, "", False),
+        ("decode tok/s, median", ours.gen_median, theirs.gen_median, usual, "decode throughput"),
+        ("decode tok/s, p10", ours.gen_p10, theirs.gen_p10, "", ""),
+        ("decode tok/s, p90", ours.gen_p90, theirs.gen_p90, "", ""),
+        ("accept length", ours.accept_length, theirs.accept_length, "", "accept length"),
+        ("share in graphs", ours.cuda_graph_share, theirs.cuda_graph_share, "", "cuda graph share"),
+        ("prefill tok/s, median", ours.input_median, theirs.input_median, "", ""),
+        ("running requests, max", ours.running_max, theirs.running_max, "", ""),
+        ("queued requests, max", ours.queue_max, theirs.queue_max, "", ""),
+        ("token usage, max", ours.token_usage_max, theirs.token_usage_max, "", ""),
+        ("decode lines", ours.decode_lines, theirs.decode_lines, "", ""),
     )
-    for name, mine, other, note, is_outside in figures:
+    for name, mine, other, note, metric in figures:
         if mine is not None or other is not None:
+            is_outside = metric in view.moved
             rows.append(
                 Row(
                     f"{name:<22}{_figure(mine):>12}{_figure(other):>12}   {note}",
@@ -189,14 +186,16 @@ def _figures(view: ThroughputView) -> list[Row]:
                 )
             )
     usual_at = {running: (low, high) for running, low, _, high in view.usual_by_running}
-    rows += [_bucket(bucket, usual_at.get(bucket.running)) for bucket in ours.buckets]
+    for bucket in ours.buckets:
+        is_judged = bucket.lines >= MIN_LINES
+        is_outside = is_judged and f"decode throughput at {bucket.running} running" in view.moved
+        rows.append(_bucket(bucket, usual_at.get(bucket.running), is_outside))
     return rows
 
 
-def _bucket(bucket: Bucket, usual: tuple[float, float] | None) -> Row:
+def _bucket(bucket: Bucket, usual: tuple[float, float] | None, is_outside: bool) -> Row:
     graph = {None: "", True: ", in graph", False: ", no graph"}[bucket.cuda_graph]
     spread = f"p10 {bucket.p10:,.1f}, p90 {bucket.p90:,.1f}, {bucket.lines:,} lines"
-    is_outside = usual is not None and not usual[0] <= bucket.median <= usual[1]
     good = f"; good runs {usual[0]:,.1f} - {usual[1]:,.1f}" if usual is not None else ""
     return Row(
         f"{bucket.running:>5} running{graph:<11}{bucket.median:>12,.1f}   {spread}{good}",
