@@ -15,7 +15,7 @@ from logscope.errors import SourceError
 from logscope.knowledge.library import DATA
 from logscope.knowledge.records import AtlasRemedy, AtlasRule
 from parsers.lazy_dataclass import dataclass, field
-from parsers.records import Event, EventRole, Frame, Json, Run
+from parsers.records import Event, EventRole, Frame, Json, Run, Stage
 
 RULES_FILE = "rules.json"
 """Name of the user's own rules in the configuration folder."""
@@ -301,8 +301,8 @@ def _frames_fit(rule: AtlasRule, frames: Sequence[Frame]) -> bool:
 
 
 def _phase_fits(rule: AtlasRule, line: int | None, run: Run) -> bool:
-    """Marks are judged only in logs that print milestones at all."""
-    if line is None or not run.milestones:
+    """Marks are judged only in logs that print milestones of a launch: its end alone tells no phase."""
+    if line is None or all(found.stage is Stage.SHUTDOWN for found in run.milestones):
         return True
     return all(_is_marked(mark, line, run) for mark in rule.after) and not any(
         _is_marked(mark, line, run) for mark in rule.before

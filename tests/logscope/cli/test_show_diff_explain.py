@@ -403,3 +403,20 @@ def test_the_stage_in_which_a_run_failed_is_the_last_that_it_reached(
     reached = [row["stage"] for row in rows if row["bad"]]
     assert reached[-1] == "load"
     assert [row["stage"] for row in rows if row["first_missing"]] == ["kv-cache"]
+
+
+@pytest.mark.parametrize("head", [0, 40])
+def test_a_traceback_without_the_launch_before_it_keeps_its_remedies(
+    head: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path(S03).read_text(encoding="utf-8").splitlines(keepends=True)
+    start = next(place for place, line in enumerate(lines) if "Traceback" in line)
+    part = tmp_path / "part.log"
+    part.write_text("".join(lines[start - min(head, start) :]), encoding="utf-8")
+
+    main(["explain", str(part), "--db", str(tmp_path / "none.duckdb")])
+    told = " ".join(capsys.readouterr().out.split())
+
+    assert "the draft's config.json gives a context length (max_position_embeddings) of 2048" in told
+    assert "$ --context-length 2048" in told
+    assert "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1" in told
