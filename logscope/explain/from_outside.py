@@ -30,24 +30,24 @@ def outside_candidate(scene: Scene) -> Candidate:
     """What ended a run that names no error."""
     run = scene.bad.run
     signal = _signal(scene)
-    stage = str(run.stage) if run.stage is not None else "an unknown stage"
+    where = f"in stage {run.stage}" if run.stage is not None else "before any stage"
     if run.outcome is Outcome.HUNG:
-        candidate = Candidate("other", "hang", f"went silent in stage {stage}, without an error")
+        candidate = Candidate("other", "hang", f"went silent {where}, without an error")
         candidate.mechanism = "A process stopped or waits for another one; the log cannot show which."
     elif signal == "SIGKILL":
-        candidate = Candidate("host", "SIGKILL", f"killed with SIGKILL from outside in stage {stage}")
+        candidate = Candidate("host", "SIGKILL", f"killed with SIGKILL from outside {where}")
         candidate.mechanism = (
             "SIGKILL comes from the OOM killer of host or container, from an orchestrator or from a person; "
             "the process can print nothing."
         )
     elif run.outcome is Outcome.KILLED or signal:
         how = f"by {signal} " if signal else ""
-        candidate = Candidate("other", signal or "outside kill", f"ended {how}from outside in stage {stage}")
+        candidate = Candidate("other", signal or "outside kill", f"ended {how}from outside {where}")
         candidate.mechanism = (
             f"{signal or 'A signal'} of an orchestrator, a time limit or a person; not a fault of the launch."
         )
     else:
-        candidate = Candidate("other", "log ends", f"the log stops in stage {stage} and names no error")
+        candidate = Candidate("other", "log ends", f"the log stops {where} and names no error")
         candidate.mechanism = "The process was killed, still runs, or its last lines were lost."
     _score(candidate, scene, signal)
     candidate.quote(milestone_quote(last_milestone(scene.bad), "bad"))

@@ -261,18 +261,9 @@ class Ingest:
         watch = [known.text_size for known in (*plan.candidates, *(self._elder.logs if self._elder else ()))]
         keep_state = self._database.path is not None and not is_packed(source)
         try:
-            return read(
-                source,
-                plan.stamp,
-                plan.surroundings,
-                self._knowledge.salt,
-                rows,
-                reader,
-                start,
-                watch,
-                keep_state,
-                self._on_bytes,
-            )
+            salt, on_bytes = self._knowledge.salt, self._on_bytes
+            how = (salt, rows, reader, start, watch, keep_state, on_bytes)
+            return read(source, plan.stamp, plan.surroundings, *how)
         except BaseException:
             rows.discard()
             raise
