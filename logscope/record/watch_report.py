@@ -7,14 +7,17 @@ import json
 from logscope.record.watching import WatchEvent
 from logscope.report.harmless import folded
 from logscope.report.layout import wrapped
+from parsers.lazy_pattern import lazy_pattern
 from parsers.records import Json
 
 SCHEMA = "logscope.watch/1"
+_ENDS_WITH_LINE = lazy_pattern(r"\(line \d+\)\s*\Z")
 
 
 def event_text(event: WatchEvent, clock: str) -> str:
     """Time of day, what happened, where in the log; the text is the log's, so it is made harmless."""
-    place = f"  (line {event.line})" if event.line is not None else ""
+    is_told = f"(line {event.line})" in event.text or _ENDS_WITH_LINE.search(event.text)
+    place = "" if event.line is None or is_told else f"  (line {event.line})"
     return "\n".join(wrapped(folded(f"{event.text}{place}"), f"{clock}  "))
 
 

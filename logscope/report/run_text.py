@@ -196,11 +196,9 @@ def _throughput(stored: StoredRun, ink: Ink) -> list[str]:
     if figures.cuda_graph_share is not None:
         share = percent(figures.cuda_graph_share)
         lines += wrapped(f"{share} of the decode lines ran in a CUDA graph", "    graphs   ")
-    if figures.queue_max is not None:
-        lines += wrapped(
-            f"at most {figures.running_max} running, {figures.queue_max} queued", "    load     "
-        )
-    return lines
+    load = [(figures.running_max, "running"), (figures.queue_max, "queued")]
+    told = [f"{most} {word}" for most, word in load if most is not None]
+    return lines + (wrapped(f"at most {', '.join(told)}", "    load     ") if told else [])
 
 
 def _coverage(stored: StoredRun) -> list[str]:

@@ -64,7 +64,7 @@ def _opening(explanation: Explanation, ink: Ink) -> list[str]:
     if diff.good is not None:
         lines += wrapped(_side(diff.good), "good  ")
     first = first_failure_words(diff, short_id)
-    lines += wrapped(first, "first ") if first else []
+    lines += wrapped(first, "since ") if first else []
     root = diff.bad.run.root_error
     return lines if root is None else [*lines, "", *root_lines(root, ink, diff.bad)]
 

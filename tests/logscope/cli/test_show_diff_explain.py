@@ -420,3 +420,25 @@ def test_a_traceback_without_the_launch_before_it_keeps_its_remedies(
     assert "the draft's config.json gives a context length (max_position_embeddings) of 2048" in told
     assert "$ --context-length 2048" in told
     assert "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1" in told
+
+
+def test_a_load_without_decode_lines_names_only_what_is_known(
+    no_store: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["show", str(SAMPLES / "r08_crash_missing_shard.log"), *no_store])
+    told = capsys.readouterr().out
+
+    assert "    load     at most 0 queued\n" in told
+
+
+def test_the_earlier_failure_is_told_without_saying_first_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = ["--db", str(tmp_path / "store.duckdb")]
+    names = ("r15_ok_again", "r16_killed_sigkill_midload", "r18_hang_scheduler_stopped")
+    main(["ingest", "-q", *db, *(str(SAMPLES / f"{name}.log") for name in names)])
+    main(["diff", R18, *db])
+    told = capsys.readouterr().out
+
+    assert "the first failed run since the last good one is" in " ".join(told.split())
+    assert "first the first" not in told

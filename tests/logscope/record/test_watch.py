@@ -333,3 +333,11 @@ def test_an_event_fits_eighty_columns_and_moves_no_cursor() -> None:
     assert lines[0].startswith("12:00:00  failed: ValueError: \\x1b[2J")
     assert lines[-1].endswith("(line 7)")
     assert max(map(len, lines)) <= 80
+
+
+def test_a_line_that_the_text_names_is_not_named_again() -> None:
+    told = event_text(WatchEvent("outcome", "leftovers were cleaned up (line 36)", line=37), "12:00:00")
+    plain = event_text(WatchEvent("ready", "it serves", line=37), "12:00:00")
+
+    assert "(line 37)" not in told
+    assert plain.endswith("it serves (line 37)")
