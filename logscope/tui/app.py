@@ -119,10 +119,10 @@ class LogScopeApp(App[None]):
         """The screens of the stack, lowest first."""
         return [screen for screen in self.screen_stack if isinstance(screen, Page)]
 
-    def say(self, text: str) -> None:
-        """One line on the screen that is shown."""
+    def say(self, text: str, most: int = 1) -> None:
+        """One line, or as many as it needs up to `most`, on the screen that is shown."""
         if self.pages:
-            self.pages[-1].status(text)
+            self.pages[-1].status(text, most=most)
 
     def stop_taking_in(self) -> bool:
         """Ends an ingest that runs; False when none does."""
@@ -268,7 +268,7 @@ class LogScopeApp(App[None]):
         except LogScopeError as error:
             self.say(f"copied {len(text):,} characters to the terminal's clipboard ({error.message})")
             return
-        self.say(f"copied {len(text):,} characters (also in {path})")
+        self.say(f"copied {len(text):,} characters (also in {path})", most=3)
 
     def action_report(self) -> None:
         """The view of the screen in a file of the working folder."""

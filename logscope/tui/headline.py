@@ -60,7 +60,12 @@ def root_row(path: str, root: RootError | None, reason: str) -> Row:
 
 
 def side_line(side: str, path: str, version: str | None, outcome: str, width: int) -> str:
-    """``good: s02.log 0.5.23 ready`` in at most `width` columns; the name of the log is cut in its middle."""
+    """``good: s02.log 0.5.23 ready`` in at most `width` columns; the name of the log is cut in its middle.
+
+    Any run may stand where the bad one does: one that did not fail is called ``run``.
+    """
+    if side == "bad" and outcome in ("ready", "running"):
+        side = "run"
     rest = f"{version or '?'} {outcome}"
     name = harmless(path.rsplit("/", 1)[-1])
     return f"{side}: {clip_middle(name, max(12, width - len(side) - len(rest) - 3))} {rest}"

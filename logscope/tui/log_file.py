@@ -208,6 +208,19 @@ class LogFile:
         )
         return None if found < 0 else self.number_at(found, cancelled)
 
+    def find_from_end(
+        self, needle: Needle, step: int, cancelled: Callable[[], bool] = never
+    ) -> int | None:
+        """The first (step 1) or last (-1) line of all that holds `needle`; None if there is none."""
+        if not needle:
+            return None
+        found = (
+            self._scan_forward(needle, 0, cancelled)
+            if step > 0
+            else self._scan_back(needle, self._size, cancelled)
+        )
+        return None if found < 0 else self.number_at(found, cancelled)
+
     def _scan_forward(self, needle: Needle, position: int, cancelled: Callable[[], bool]) -> int:
         wanted = needle.wanted
         while position < self._size and not cancelled():

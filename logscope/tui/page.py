@@ -219,14 +219,14 @@ class Page(Screen[None]):
                 self.status(f"reading… {longest:.0f} s  (esc stops it)")
                 self._says_reading = True
 
-    def status(self, text: str, kind: str = "") -> None:
-        """Sets the status line."""
+    def status(self, text: str, kind: str = "", most: int = 1) -> None:
+        """Sets the status line; trouble, and what has to be read whole, may take more than one."""
         self._says_reading = False
         if (text, kind) == (self._status, self._status_kind):
             return
         self._status, self._status_kind = text, kind
         for line in self.query("#status").results(Line):  # none yet while the screen is made
-            line.say(text, kind or "muted", 3 if kind == "bad" else 1)
+            line.say(text, kind or "muted", 3 if kind == "bad" else most)
 
     def top(self, text: str) -> None:
         """Sets the line on top."""

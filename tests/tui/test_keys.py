@@ -17,6 +17,7 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.screens.sql import SqlPage
 from logscope.tui.screens.throughput import ThroughputPage
 from logscope.tui.widgets.evidence import EvidencePane
+from logscope.tui.widgets.line import Line
 from logscope.tui.widgets.log_view import LogView
 from tests.tui.conftest import Drive, listing, press, screen_text, status
 
@@ -321,6 +322,41 @@ async def test_the_log_is_searched_from_the_cursor(drive: Drive, sample_store: P
         await press(pilot, "N")
 
         assert view.cursor == first
+
+
+async def test_a_search_goes_on_from_the_other_end_and_says_so(drive: Drive, sample_store: Path) -> None:
+    async with drive(sample_store) as pilot:
+        await press(pilot, "enter", "g", "slash", *"Load weight", "enter")
+        view, status = pilot.app.screen.query_one(LogView), pilot.app.screen.query_one("#status", Line)
+        first = view.cursor
+        assert status.text == ""
+        await press(pilot, "N")
+        assert "Load weight end" in view.line_text(view.cursor) and view.cursor > first
+        assert status.text == "top reached: went on from the end"
+        await press(pilot, "n")
+        assert view.cursor == first
+        assert status.text == "end reached: went on from the top"
+        await press(pilot, "slash", *"nowhere at all", "enter")
+
+        assert view.cursor == first
+        assert status.text.startswith("no line holds '")
+
+
+async def test_the_file_of_what_was_copied_is_shown_whole(drive: Drive, sample_store: Path) -> None:
+    async with drive(sample_store) as pilot:
+        await press(pilot, "j", "y")
+        status = pilot.app.screen.query_one("#status", Line)
+        shown = "".join("".join(part.text for part in status.render_line(y)) for y in range(status.size.height))
+
+        assert len(status.text) > 80 and shown.replace(" ", "").endswith("copied.txt)")
+
+
+async def test_a_run_that_got_ready_is_not_called_bad(drive: Drive, sample_store: Path) -> None:
+    async with drive(sample_store, start="runs") as pilot:
+        await press(pilot, "slash", *"s02", "enter", "d")
+
+        top = pilot.app.screen.query_one("#top", Line).text
+        assert "run: s02_ok_eagle3.log" in top and "bad:" not in top
 
 
 async def test_the_log_is_filtered_by_text(drive: Drive, sample_store: Path) -> None:

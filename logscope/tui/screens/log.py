@@ -165,14 +165,22 @@ class LogPage(Page):
             self.status("nothing to look for yet: / asks")
             return
 
-        def then(number: int | None) -> None:
-            if number is None:
-                self.status(f"no line {'below' if step > 0 else 'above'} holds '{needle.text}'")
-            else:
-                self.status("")
-                self.query_one(LogView).go_to(number)
+        def work(job: Job) -> tuple[int | None, bool]:
+            number = log.find(needle, start, step, job)
+            if number is not None or job():
+                return number, False
+            return log.find_from_end(needle, step, job), True
 
-        self.ask("find", lambda job: log.find(needle, start, step, job), then)
+        def then(found: tuple[int | None, bool]) -> None:
+            number, has_wrapped = found
+            if number is None:
+                self.status(f"no line holds '{needle.text}'")
+                return
+            end, other = ("end", "top") if step > 0 else ("top", "end")
+            self.status(f"{end} reached: went on from the {other}" if has_wrapped else "")
+            self.query_one(LogView).go_to(number)
+
+        self.ask("find", work, then)
 
     def action_marked(self, level: str, step: int) -> None:
         view, log = self.query_one(LogView), self._file
