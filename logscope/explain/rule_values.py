@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from logscope.compare.facts import RunFacts
 from logscope.compare.metrics import milestone_value
 from logscope.compare.values import show
-from logscope.explain.scene import Scene
+from logscope.explain.remedies import flag_of
+from logscope.explain.scene import Scene, is_off, is_switch
 from logscope.store.records import short_id
 from parsers.records import Json
 
@@ -34,6 +35,8 @@ NEUTRAL = {
     "nnodes": "2",
     "port_flag": "--port",
     "next_port": "30001",
+    "feature": "the feature that imports it",
+    "feature_off": "",
 }
 """Words for what the error does not tell."""
 _USUAL = {"tp_size": 1, "cuda_graph_max_bs": 160, "chunked_prefill_size": 8192, "max_running_requests": 64}
@@ -89,6 +92,12 @@ def _of_runs(scene: Scene) -> dict[str, str]:
         held = before.value(f"args.{name}")
         if held and held != now.value(f"args.{name}"):
             values[word] = show(held)
+    switched_on = [row for row in scene.changed_arguments if is_switch(row) and not is_off(row.bad)]
+    if len(switched_on) == 1:
+        (row,) = switched_on
+        flag = flag_of(row.name)
+        values["feature"] = f"{show(row.bad)}, newly set by {flag}" if isinstance(row.bad, str) else flag
+        values["feature_off"] = f"drop {flag}"
     return values
 
 

@@ -84,3 +84,26 @@ def test_numbers_of_the_failing_run_stand_in_the_way_out() -> None:
 
     assert "--mem-fraction-static 0.85" in typed
     assert "--cuda-graph-max-bs 256" in typed
+
+
+@pytest.mark.parametrize(
+    ("now", "action", "apply"),
+    [
+        ({"speculative_algorithm": "EAGLE3"}, "EAGLE3", "drop --speculative-algorithm"),
+        ({"speculative_algorithm": "EAGLE3", "enable_eplb": True}, "the feature that imports it", ""),
+        ({}, "the feature that imports it", ""),
+    ],
+)
+def test_the_only_feature_that_was_switched_on_is_named(
+    now: dict[str, str | bool], action: str, apply: str
+) -> None:
+    off = {"tp_size": 1, "speculative_algorithm": None, "enable_eplb": False}
+    good = make_run("good", off)
+    bad = make_run("bad", {**off, **now}, [error("No module named 'demo_sets'", "ModuleNotFoundError")])
+    history = ListHistory(good, bad)
+
+    remedies = [way for cause in explain(compare(history, bad, good), history).causes for way in cause.remedies]
+    found = next(way for way in remedies if way.action.startswith("Switch off"))
+
+    assert action in found.action
+    assert found.apply == apply
