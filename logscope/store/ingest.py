@@ -20,6 +20,7 @@ from logscope.store.elder import knowledge_beside, plan_beside
 from logscope.store.headline import Headline, newest_failure
 from logscope.store.identity import run_id
 from logscope.store.ingest_report import IngestedPath, IngestReport, IngestStatus
+from logscope.store.interrupts import interrupts_wait
 from logscope.store.leftovers import remove_leftovers
 from logscope.store.loading import KnownLog, LogToWrite, StaleKnowledge, write_logs, write_source
 from logscope.store.planning import Knowledge, Plan, RunPlace, content_of
@@ -306,7 +307,7 @@ class Ingest:
         group, self._waiting = self._waiting, []
         stale: list[_Waiting] = []
         try:
-            with self._database.writing() as connection:
+            with self._database.writing() as connection, interrupts_wait():
                 connection.execute("SET threads = 1")  # cheaper, and the rows pack better
                 if self._database.path is not None:
                     connection.execute(f"SET memory_limit = '{_WRITER_MEMORY}MB'")

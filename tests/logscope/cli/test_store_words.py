@@ -71,10 +71,11 @@ def test_what_an_interrupted_ingest_has_told_is_in_the_store(db: Path, tmp_path:
     assert process.stdout is not None and process.stderr is not None
     told = [process.stdout.readline() for _ in range(64)]  # the first group, as soon as it is written
     process.send_signal(signal.SIGINT)
-    rest, said = process.communicate(timeout=60)
+    told += process.stdout.readlines()  # communicate() would not give what readline() has read ahead
+    said = process.stderr.read()
+    process.wait(timeout=60)
     os.close(holder)
 
-    told += rest.splitlines()
     ids = {line.split()[-1] for line in told if line.startswith("new")}
     kept = {run.run_id[:12] for run in Store.open(db).facts()}
     assert process.returncode == 130
