@@ -126,7 +126,8 @@ def contrast_words(contrast: Contrast) -> str:
     elif contrast.failures:
         told.append(f"in {contrast.failures_with} of {contrast.failures} failures with this error")
     if contrast.successes:
-        told.append(f"in {contrast.successes_with} of {counted(contrast.successes, 'success')}")
+        runs = f"{contrast.successes_with} of {counted(contrast.successes, 'good run')}"
+        told.append(f"the same stood in {runs}" if contrast.failures == 1 else f"in {runs}")
     return ("; " if contrast.failures == 1 else ", ").join(told)
 
 

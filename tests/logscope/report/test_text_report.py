@@ -141,9 +141,9 @@ def test_only_an_earlier_run_with_the_same_error_dates_the_change() -> None:
 
 
 def test_a_lone_failure_is_not_counted_against_itself() -> None:
-    assert contrast_words(Contrast(1, 1, 0, 3)) == "the first run with this error; in 0 of 3 successes"
-    assert contrast_words(Contrast(1, 2, 1, 1)) == "in 1 of 2 failures with this error, in 1 of 1 success"
-    assert contrast_words(Contrast(0, 0, 1, 2)) == "in 1 of 2 successes"
+    assert contrast_words(Contrast(1, 1, 0, 3)) == "the first run with this error; the same stood in 0 of 3 good runs"
+    assert contrast_words(Contrast(1, 2, 1, 1)) == "in 1 of 2 failures with this error, in 1 of 1 good run"
+    assert contrast_words(Contrast(0, 0, 1, 2)) == "in 1 of 2 good runs"
 
 
 def test_a_remedy_is_written_once_in_every_report() -> None:
