@@ -87,6 +87,11 @@ def next_line(wanted: Callable[[Pilot[None], int], object], step: int) -> Effect
     return Effect(line, holds)
 
 
+def next_marked(level: str, step: int) -> Effect:
+    """The cursor of the log goes to the nearest line that is marked as an error or a warning."""
+    return next_line(lambda pilot, number: log(pilot).marked.get(number) == level, step)
+
+
 def turned_round() -> Effect:
     """The same rows in the other order; equal ones may keep theirs."""
     return Effect(rows, lambda pilot, before, after: before != after and sorted(before) == sorted(after))

@@ -20,7 +20,7 @@ from logscope.tui.screens.runs import RunsPage
 from logscope.tui.screens.throughput import METRICS
 from tests.tui import effects as it
 from tests.tui.conftest import Drive, listing, press, settle
-from tests.tui.effects import Effect, becomes, next_line, next_row, opens, opens_run, steps
+from tests.tui.effects import Effect, becomes, next_line, next_marked, next_row, opens, opens_run, steps
 
 SIZES = [(60, 16), (80, 24), (120, 40)]
 
@@ -292,30 +292,10 @@ PLACES = (
             *keys("log.right", "l right", steps(it.log_sideways, 16), after=("h",)),
             *keys("log.left", "h left", steps(it.log_sideways, -16), "l"),
             *keys("log.wrap", "ctrl+w", becomes(lambda pilot: it.log(pilot).wraps, True), after=("ctrl+w",)),
-            *keys(
-                "logpage.next_error",
-                "e",
-                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "error", 1),
-                "g",
-            ),
-            *keys(
-                "logpage.previous_error",
-                "E",
-                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "error", -1),
-                "G",
-            ),
-            *keys(
-                "logpage.next_warning",
-                "w",
-                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "warning", 1),
-                "g",
-            ),
-            *keys(
-                "logpage.previous_warning",
-                "W",
-                next_line(lambda pilot, n: it.log(pilot).marked.get(n) == "warning", -1),
-                "G",
-            ),
+            *keys("logpage.next_error", "e", next_marked("error", 1), "g"),
+            *keys("logpage.previous_error", "E", next_marked("error", -1), "G"),
+            *keys("logpage.next_warning", "w", next_marked("warning", 1), "g"),
+            *keys("logpage.previous_warning", "W", next_marked("warning", -1), "G"),
             *keys("logpage.filter", "f", opens("LogFilter"), after=("escape",)),
             *keys("logpage.follow", "F", becomes(lambda pilot: it.log(pilot).is_at_end, True), "g"),
             *keys("logpage.open", "o", Effect(it.asked_pager, opened_line), "g", "e"),
