@@ -8,6 +8,7 @@ quoted (a prompt, a dump of requests) opens none.
 
 from __future__ import annotations
 
+from parsers.digits import AS_ZEROS
 from parsers.exception_lines import read_exception
 from parsers.inner_lines import CARETS, FRAME, InnerLines, frame_of
 from parsers.lazy_dataclass import dataclass, field
@@ -30,7 +31,6 @@ _HEADER_END = lazy_pattern(
 )
 _MARGIN = lazy_pattern(r"^\s*\| ?")
 _LOG_MARGIN = lazy_pattern(r"^.{0,40}?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.{0,120}$")
-_AS_ZEROS = str.maketrans("123456789", "000000000")
 _REPEATED = lazy_pattern(r"^\s*\[Previous line repeated \d+ more times?\]")
 _GROUP_RULE = lazy_pattern(r"^[\s|]*\+-[-+ \d.]*$")
 _CAUSE = "The above exception was the direct cause of the following exception"
@@ -201,7 +201,7 @@ class TracebackReader:
         context = context or self._said_before(line.label, line.number)
         block = Traceback(context, line.label, line.rank, line.number, line.number, line.at, stage)
         block.is_group = "Exception Group" in line.body
-        block.margin = margin.translate(_AS_ZEROS)
+        block.margin = margin.translate(AS_ZEROS)
         block.has_heads = line.has_head and line.level is not None and not before.strip()
         keep(block, line)
         stack.append(block)
@@ -220,7 +220,7 @@ class TracebackReader:
         if block.is_group:
             margin = _MARGIN.match(body)
             body = body[margin.end() :] if margin is not None else body
-        if block.margin and body[: len(block.margin)].translate(_AS_ZEROS) == block.margin:
+        if block.margin and body[: len(block.margin)].translate(AS_ZEROS) == block.margin:
             body = body[len(block.margin) :]
         has_own_head = block.has_heads and line.level is not None and line.rank == block.rank
         if line.has_head and not has_own_head and not FRAME.match(body):

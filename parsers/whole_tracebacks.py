@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 
+from parsers.digits import AS_ZEROS
 from parsers.dumps import PRINTED_STARTS
 from parsers.exception_lines import read_exception
 from parsers.heads import parse_head
@@ -19,7 +20,6 @@ from parsers.times import is_dated
 from parsers.tracebacks import HEADER, context_of
 
 HEADER_END = b"Traceback (most recent call last):"
-_AS_ONES = str.maketrans("023456789", "1" * 9)
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ def header_of(text: str) -> Header | None:
 
 def exception_of(text: str) -> tuple[str, str] | None:
     """Class and message of the line behind the frames of a traceback; None where it may be something else."""
-    places = _places_of_exception(text.translate(_AS_ONES))
+    places = _places_of_exception(text.translate(AS_ZEROS))
     if places is None:
         return None
     end_of_class, begin, end = places
@@ -64,7 +64,7 @@ def exception_of(text: str) -> tuple[str, str] | None:
 def _places_of_exception(shape: str) -> tuple[int, int, int] | None:
     """Where the class ends, and where the message begins and ends, in lines of this shape.
 
-    All digits are 1 in a shape: nothing here tells one from another.
+    All digits are 0 in a shape: nothing here tells one from another.
     """
     first = shape[:1]
     if not (first.isalpha() or first == "_") or shape.startswith("File ") or shape[:4] in PRINTED_STARTS:

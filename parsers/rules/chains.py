@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import regex
 
+from parsers.digits import AS_ZEROS
 from parsers.lazy_dataclass import dataclass
 from parsers.records import Frame
 from parsers.rules.echoes import ECHO_RULES
@@ -32,8 +33,7 @@ _TEXT_RULES = tuple(
     if one.weight in (Weight.PEER, Weight.WRAPPER, Weight.KILL, Weight.CHILD_DEATH)
     or one.id in ("asyncio-teardown", "harness-server-exited")
 )
-_AS_ONES = str.maketrans("023456789", "111111111")
-_SHAPED_WORDS = tuple({word.translate(_AS_ONES): None for one in _TEXT_RULES for word in one.words})
+_SHAPED_WORDS = tuple({word.translate(AS_ZEROS): None for one in _TEXT_RULES for word in one.words})
 
 _FATAL = regex.compile(
     r"hit an exception|_init_state|^Process \S+:?$|Exception in Model\w+|controller_init"
@@ -143,12 +143,12 @@ def _by_place(type_name: str, context: str, where: Whereabouts, is_server: bool)
 
 def _take_text(text: str) -> Taken | None:
     """The rule for the words of an exception that takes it."""
-    return take(_TEXT_RULES, text) if _may_be_taken(text[:MAX_BODY].translate(_AS_ONES)) else None
+    return take(_TEXT_RULES, text) if _may_be_taken(text[:MAX_BODY].translate(AS_ZEROS)) else None
 
 
 @lru_cache(maxsize=1024)
 def _may_be_taken(shape: str) -> bool:
-    """True where a word that a rule asks for can stand in a text of this shape, all its digits being 1."""
+    """True where a word that a rule asks for can stand in a text of this shape, all its digits being 0."""
     return any(word in shape for word in _SHAPED_WORDS)
 
 

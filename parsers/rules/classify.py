@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from parsers.digits import AS_ZEROS
 from parsers.dumps import prints_requests
 from parsers.exception_lines import read_exception
 from parsers.lazy_pattern import lazy_pattern
@@ -57,7 +58,6 @@ _LEVEL_RULES = {
     "WARN": MessageRule("level-word-warning", Weight.WARNING, (), _NOTHING),
 }
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-_AS_ZEROS = str.maketrans("123456789", "000000000")
 _LETTERS = frozenset("EFW[")
 """First letters of lines whose level is a letter before digits (glog, c10d): digits count there."""
 
@@ -112,7 +112,7 @@ class LineClassifier:
         if len(body) > MAX_CACHED_LENGTH:
             return understand(line)
         has_letter = body[:1] in _LETTERS and (body[0] == "[" or body[1:2].isdigit())
-        shape = body.translate(_AS_ZEROS if has_letter else _NO_DIGITS)
+        shape = body.translate(AS_ZEROS if has_letter else _NO_DIGITS)
         has_level = line.level in _LEVEL_RULES
         if not has_level and shape in self._quiet:
             return None
